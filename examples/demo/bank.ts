@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import type { Client } from './client.ts'
 
-/** What the tour does at a bank that no client of Pixgate does: what payers and other merchants do. */
+/** Actions of payers and other merchants at the bank, which a client of Pixgate cannot perform. */
 export interface DemoBank {
-  /** As `PIXGATE_BANK` chooses it. */
+  /** Value of `PIXGATE_BANK`. */
   readonly name: BankName
-  /** Lets somebody pay a charge. @returns the end-to-end id of the payment */
+  /** Pays a charge. @returns the EndToEndId of the payment */
   pay(chargeId: string): Promise<string>
-  /** Pix code of somebody else, who wants this amount. @param valueCents centavos */
+  /** Pix code of another merchant for this amount. @param valueCents centavos */
   codeOfOther(valueCents: number): Promise<string>
 }
 
-/** The banks that the tour goes to. */
+/** Banks that the demo supports. */
 export const BANK_NAMES = ['pixgate', 'efi', 'api-pix'] as const
 
 /** One of {@link BANK_NAMES}. */
 export type BankName = (typeof BANK_NAMES)[number]
 
-/** The manual's own example of a static code; it leaves the amount to the payer. */
+/** Static code from the examples in the BR Code manual; the payer chooses the amount. */
 const STATIC_CODE =
   '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D'
 
-/** The simulated bank by our own protocol, through the sandbox's own controls. */
+/** The simulated bank with the partner protocol, through the sandbox's controls. */
 export function simulatedBank(pix: Client): DemoBank {
   return {
     name: 'pixgate',
@@ -30,7 +30,7 @@ export function simulatedBank(pix: Client): DemoBank {
   }
 }
 
-/** The simulated bank by the Central Bank's standard, or as Efí, through its own controls. It knows a charge by its `txid`. */
+/** The simulated bank with API Pix or as Efí, through the bank's own controls. They identify a charge by its `txid`. */
 export function standardBank(name: BankName, controls: Client, pix: Client): DemoBank {
   return {
     name,
@@ -40,7 +40,7 @@ export function standardBank(name: BankName, controls: Client, pix: Client): Dem
     },
     codeOfOther: async (valueCents) => {
       const { pixCode } = await controls.post<{ pixCode: string }>('/control/qr-codes', { valueCents })
-      assert.ok(pixCode, 'the bank has made no code')
+      assert.ok(pixCode, 'the bank returned no code')
       return pixCode
     },
   }

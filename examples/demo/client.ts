@@ -1,4 +1,4 @@
-/** All that a client of Pixgate needs: JSON over HTTP, with a bearer token. */
+/** A minimal client of Pixgate: JSON over HTTP with a bearer token. */
 export interface Client {
   get<Body>(path: string): Promise<Body>
   post<Body>(path: string, body?: object): Promise<Body>
@@ -7,7 +7,7 @@ export interface Client {
 
 const TIMEOUT_MS = 15_000
 
-/** Makes a client. Its calls throw an Error that tells the whole answer when that is no 2xx. */
+/** Creates a client. A response other than 2xx throws an Error with the response body. */
 export function createClient(url: string, token: string): Client {
   async function call(method: string, path: string, body?: object) {
     const response = await fetch(url + path, {

@@ -3,7 +3,7 @@ import type { Client } from './client.ts'
 import { print, reais, until } from './output.ts'
 import type { Receiver } from './receiver.ts'
 
-/** The ways of money out: to a Pix key, for a QR code, and back to who paid. */
+/** Outgoing money: a payout to a Pix key, a payout for a QR code, and a refund. */
 
 interface Operation {
   readonly id: string
@@ -16,7 +16,7 @@ interface Payout extends Operation {
   readonly reserved_total_cents: number
 }
 
-/** Sends money to a key. @returns what it cost, centavos */
+/** Sends a payout to a Pix key. @returns the debited amount with fees, centavos */
 export async function payKey(pix: Client, receiver: Receiver, valueCents: number): Promise<number> {
   return settled(pix, receiver, await createPayout(pix, valueCents), 'Payout')
 }
@@ -28,14 +28,14 @@ function createPayout(pix: Client, valueCents: number): Promise<Operation> {
   })
 }
 
-/** Asks for a payout where the bank makes none. @returns what it cost: nothing */
+/** Requests a payout from a bank that does not support payouts. @returns the debited amount: 0 */
 export async function payoutsAreRefused(pix: Client): Promise<number> {
   await assert.rejects(createPayout(pix, 1), /answered 422: .*not_supported_by_bank/, 'the payout was not refused')
-  print('Payout', 'refused with 422 not_supported_by_bank: API Pix takes money and returns it, and sends none')
+  print('Payout', 'refused with 422 not_supported_by_bank: API Pix has charges and returns, but no payouts')
   return 0
 }
 
-/** Pays a QR code. @returns what it cost, centavos */
+/** Pays a QR code. @returns the debited amount with fees, centavos */
 export async function payCode(pix: Client, receiver: Receiver, pixCode: string, valueCents: number): Promise<number> {
   const created = await pix.post<Operation>('/api/pix/cash-out-qrcode', {
     transaction: { pixCode, value: valueCents / 100, externalId: `demo-${crypto.randomUUID()}` },
@@ -44,7 +44,7 @@ export async function payCode(pix: Client, receiver: Receiver, pixCode: string, 
 }
 
 async function settled(pix: Client, receiver: Receiver, created: Operation, what: string): Promise<number> {
-  assert.equal(created.status, 'RESERVED', 'the money was not set aside')
+  assert.equal(created.status, 'RESERVED', 'the payout is not RESERVED')
   const payout = await until('the payout was not confirmed', async () => {
     const detail = await pix.get<Payout>(`/api/pix/cash-out/${created.id}`)
     return detail.status === 'CONFIRMED' ? detail : undefined
@@ -54,7 +54,7 @@ async function settled(pix: Client, receiver: Receiver, created: Operation, what
   return payout.reserved_total_cents
 }
 
-/** Gives a part of a payment back. */
+/** Refunds part of a payment. */
 export async function refund(pix: Client, receiver: Receiver, cashInId: string, valueCents: number): Promise<void> {
   const created = await pix.post<Operation>(`/api/pix/refund-in/${cashInId}`, {
     refundValue: valueCents / 100,
@@ -66,7 +66,7 @@ export async function refund(pix: Client, receiver: Receiver, cashInId: string, 
     return detail.status === 'CONFIRMED'
   })
   await notificationArrives(receiver, cashInId, 'pix_cash_in_reversal')
-  print('Refund', `${reais(valueCents)} went back to who had paid`)
+  print('Refund', `${reais(valueCents)} returned to the payer`)
 }
 
 async function notificationArrives(receiver: Receiver, id: string, eventType: string): Promise<void> {
@@ -75,5 +75,5 @@ async function notificationArrives(receiver: Receiver, id: string, eventType: st
       (notification) => notification.event_type === eventType && notification.event.id === id,
     ),
   )
-  assert.equal(event.status, 'CONFIRMED', `${eventType} does not say CONFIRMED`)
+  assert.equal(event.status, 'CONFIRMED', `the status of ${eventType} is not CONFIRMED`)
 }

@@ -7,27 +7,27 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../packages/server/src/platform/variables.ts'
 
-/** What is started, and stopped last first. */
+/** Started programs and their directories, stopped in reverse order. */
 export class Started {
   readonly #stack = new AsyncDisposableStack()
 
-  /** Where this process is asked to end, it stops them first. */
+  /** Stops everything on SIGINT or SIGTERM, then exits. */
   stopOnSignals(): void {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => this.stop().then(() => process.exit(1)))
   }
 
-  /** A directory that goes when all is stopped. */
+  /** Creates a temporary directory, which is removed on {@link stop}. */
   async directory(): Promise<string> {
     const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-'))
     this.#stack.defer(() => rm(directory, { recursive: true, force: true }))
-    // PostgreSQL never runs as root: where root starts the tour, another user must be able to enter.
+    // PostgreSQL does not run as root: if root starts the demo, another user must be able to enter.
     await chmod(directory, 0o711)
     return directory
   }
 
   /**
-   * Runs a program of this repository in a directory without an `.env`: it has no settings but these.
+   * Runs a program of this repository in a directory without `.env`, so that it only has the settings in `env`.
    * @param ready what a line of its output says when it is ready; `undefined`: it is not yet
    * @throws Error where it ends before
    */
@@ -46,26 +46,26 @@ export class Started {
     })
     return new Promise((resolve, reject) => {
       createInterface({ input: child.stdout }).on('line', (line) => {
-        const said = ready(line)
-        if (said !== undefined) resolve(said)
+        const result = ready(line)
+        if (result !== undefined) resolve(result)
       })
       void exited.then(() => reject(new Error(`${path} did not start`)))
     })
   }
 
-  /** Stops it all; calling it again changes nothing. */
+  /** Stops everything. Idempotent. */
   stop(): Promise<void> {
     return this.#stack.disposeAsync()
   }
 }
 
-/** A Pixgate that was started. */
+/** A started Pixgate. */
 export interface StartedPixgate {
   readonly url: string
   readonly adminToken: string
 }
 
-/** Starts what `npm start` runs, in a directory of its own. @param env besides where it is kept and on which port */
+/** Starts the program of `npm start` in its own directory. @param env besides where it is kept and on which port */
 export async function startPixgate(started: Started, env: Environment): Promise<StartedPixgate> {
   const directory = await started.directory()
   const settings = { PIXGATE_DATA_DIR: directory, PORT: '0', ...env }
@@ -73,13 +73,13 @@ export async function startPixgate(started: Started, env: Environment): Promise<
   return { url: `http://127.0.0.1:${port}`, adminToken: await adminTokenIn(directory) }
 }
 
-/** The server's log tells when it is ready, and on which port. */
+/** Port in the log line that reports that the server is ready. */
 function readyPort(line: string): number | undefined {
   const { msg, port } = line.startsWith('{') ? JSON.parse(line) : {}
   return msg === 'ready' ? port : undefined
 }
 
-/** The token that a sandbox made for itself. */
+/** Admin token that a sandbox generated. */
 export async function adminTokenIn(dataDirectory: string): Promise<string> {
   return JSON.parse(await readFile(join(dataDirectory, 'sandbox-secrets.json'), 'utf8')).adminToken
 }

@@ -1,15 +1,15 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 
-/** Finds the key that a notification names; `undefined` where Pixgate has none of that id. */
+/** Finds a public key by the id in a notification; `undefined` if Pixgate has no such key. */
 export type FindKey = (id: string) => Promise<KeyObject | undefined>
 
-/** As long as the answer says. A key that leaked is published no more, and must not be believed for longer. */
-const KEPT_MS = 300_000
+/** `max-age` of the response. A leaked key is no longer published, and must not be trusted for longer than this. */
+const MAX_AGE_MS = 300_000
 
-/** Between two fetches: who sends a notification can invent an id. */
-const APART_MS = 1_000
+/** Minimum time between two fetches, because a sender can invent key ids. */
+const FETCH_INTERVAL_MS = 1_000
 
-/** Keeps the keys of `GET /public-keys`, and fetches them again when they are old or one is asked for that is not there. */
+/** Caches the keys of `GET /public-keys`. Fetches them again if they are stale or a key is missing. */
 export function publicKeys(url: string, now: () => number = Date.now): FindKey {
   let keys: ReadonlyMap<string, KeyObject> = new Map()
   let fetchedAt = Number.NEGATIVE_INFINITY
@@ -20,14 +20,14 @@ export function publicKeys(url: string, now: () => number = Date.now): FindKey {
     const response = await fetch(`${url}/public-keys`)
     if (!response.ok) throw new Error(`GET /public-keys answered ${response.status}`)
     const { data } = (await response.json()) as { data: { id: string; publicKey: string }[] }
-    // Those that are not there any more are forgotten.
+    // Keys that are no longer published are dropped.
     keys = new Map(data.map(({ id, publicKey }) => [id, createPublicKey(publicKey)]))
     fetchedAt = startedAt
   }
 
   return async (id) => {
     const ageMs = now() - fetchedAt
-    if (ageMs >= KEPT_MS || (!keys.has(id) && ageMs >= APART_MS)) {
+    if (ageMs >= MAX_AGE_MS || (!keys.has(id) && ageMs >= FETCH_INTERVAL_MS)) {
       fetching ??= fetchKeys().finally(() => {
         fetching = undefined
       })

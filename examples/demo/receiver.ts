@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FindKey } from './public-keys.ts'
 
-/** What Pixgate tells of a cash-in; the parts that the tour looks at. */
+/** A notification about a cash-in, with the fields that the demo uses. */
 export interface Notification {
   readonly event_type: string
   readonly event: { readonly id: string; readonly status: string; readonly fee_amount_cents: number }
@@ -13,26 +13,26 @@ export interface Notification {
 /** A merchant's server. */
 export interface Receiver {
   readonly url: string
-  /** Each one once, in the order of arrival. */
+  /** Notifications without duplicates, in order of arrival. */
   readonly notifications: readonly Notification[]
   stop(): Promise<void>
 }
 
-/** Starts a receiver that believes nothing but what a key of Pixgate signed. */
+/** Starts a receiver that only accepts notifications signed with a key of Pixgate. */
 export async function startReceiver(findKey: FindKey): Promise<Receiver> {
   const notifications: Notification[] = []
   const seen = new Set<string>()
 
-  /** @returns the status to answer */
+  /** @returns the response status */
   async function receive(request: IncomingMessage): Promise<204 | 401> {
-    // The signature is over the bytes as they came: verify first, parse afterwards.
+    // The signature covers the raw bytes: verify first, then parse.
     const body = Buffer.concat(await request.toArray())
     const signature = Buffer.from(String(request.headers['digital-signature']), 'base64')
     const publicKey = await findKey(String(request.headers['digital-signature-key-id']))
-    // A 401 is tried again: the key may be newer than what was fetched a moment ago.
+    // Pixgate retries after a 401, so a key that is newer than the last fetch is accepted later.
     if (publicKey === undefined || !verify('sha256', body, publicKey, signature)) return 401
 
-    // Delivered at least once: a repetition carries the same webhook-id.
+    // Delivery is at least once: a retry has the same webhook-id.
     const id = String(request.headers['webhook-id'])
     if (!seen.has(id)) notifications.push(JSON.parse(body.toString()))
     seen.add(id)

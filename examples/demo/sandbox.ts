@@ -9,19 +9,19 @@ import { adminTokenIn, Started, startPixgate } from './processes.ts'
 /** A Pixgate in sandbox mode. */
 export interface Sandbox {
   readonly url: string
-  /** Where API keys are made: the same, but where `PIXGATE_OPERATOR_PORT` is set. */
+  /** URL of the operator endpoints, which create API keys. Equals `url` unless `PIXGATE_OPERATOR_PORT` is set. */
   readonly operatorUrl: string
   readonly adminToken: string
-  /** What the tour does at its bank. @param pix with the tour's API key */
+  /** Returns the bank's actions for the demo. @param pix with the tour's API key */
   readonly openBank: (pix: Client) => DemoBank
-  /** Whether it was started for the tour, and ends with it. */
+  /** Whether it was started for the demo and is stopped after it. */
   readonly isOurs: boolean
   readonly stop: () => Promise<void>
 }
 
 /**
- * The sandbox at `PIXGATE_URL`; else the one that `npm start` has started in this directory; else a new one, with a
- * data directory of its own.
+ * Opens the sandbox at `PIXGATE_URL`, otherwise the one that `npm start` has started in this directory, otherwise a new
+ * one with its own data directory.
  * @throws Error where there is none at `PIXGATE_URL`, or the new one does not start
  */
 export async function openSandbox(): Promise<Sandbox> {
@@ -37,10 +37,10 @@ async function findSandbox(): Promise<Sandbox | undefined> {
     return { url, operatorUrl, adminToken, openBank: simulatedBank, isOurs: false, stop: async () => undefined }
   }
   if (PIXGATE_URL === undefined) return undefined
-  throw new Error(`no Pixgate at ${url} takes the token in PIXGATE_ADMIN_TOKEN or ${PIXGATE_DATA_DIR}`)
+  throw new Error(`no Pixgate at ${url} accepts the token in PIXGATE_ADMIN_TOKEN or ${PIXGATE_DATA_DIR}`)
 }
 
-/** A port in the settings is one of the machine that the API is on. */
+/** URL of the operator endpoints. `PIXGATE_OPERATOR_PORT` is a port of the API's host. */
 function operatorUrlOf(url: string, { PIXGATE_OPERATOR_URL, PIXGATE_OPERATOR_PORT }: Environment): string {
   if (PIXGATE_OPERATOR_URL !== undefined) return PIXGATE_OPERATOR_URL
   if (PIXGATE_OPERATOR_PORT === undefined) return url
@@ -48,12 +48,12 @@ function operatorUrlOf(url: string, { PIXGATE_OPERATOR_URL, PIXGATE_OPERATOR_POR
   return `${protocol}//${hostname}:${PIXGATE_OPERATOR_PORT}`
 }
 
-/** The settings that the sandbox was started with, also those in files. */
+/** Settings of the running sandbox, including those from files. */
 function configured(): Environment {
   return withSecretFiles(serviceVariables, readEnvironment().environment).environment
 }
 
-/** Whether a Pixgate is there and takes the token. */
+/** Whether Pixgate responds and accepts the token. */
 async function isOpen(url: string, adminToken: string): Promise<boolean> {
   try {
     const headers = { authorization: `Bearer ${adminToken}` }

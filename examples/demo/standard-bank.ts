@@ -7,7 +7,7 @@ import type { BankName } from './bank.ts'
 import { type Client, createClient } from './client.ts'
 import type { Started } from './processes.ts'
 
-/** What the simulated bank says of itself as one of the Central Bank's standard. */
+/** Line that the simulated bank prints when it is ready with API Pix. */
 export interface Listening {
   readonly port: number
   readonly apiPix: {
@@ -17,10 +17,10 @@ export interface Listening {
   }
 }
 
-/** Anybody may know them: the money is not real, and nobody listens but this machine. */
+/** Well-known secrets are safe here: no real money moves, and the bank listens on loopback. */
 const [CLIENT, PASSPHRASE, CONTROL_TOKEN] = ['pixgate', 'pixgate', 'pixgate']
 
-/** Starts the simulated bank as one of the Central Bank's standard, on any free ports. */
+/** Starts the simulated bank with API Pix, on free ports. */
 export async function startStandardBank(started: Started): Promise<Listening> {
   const directory = await started.directory()
   const ports = {
@@ -36,7 +36,7 @@ export async function startStandardBank(started: Started): Promise<Listening> {
   )
 }
 
-/** What would stand in `.env`, but for the address that the bank calls. */
+/** Settings of the sandbox as in `.env`, except the callback URL. */
 export function settingsOf(
   name: BankName,
   { apiPix: { url, keys, certificates } }: Listening,
@@ -57,7 +57,7 @@ export function settingsOf(
   }
 }
 
-/** What no bank but the simulated one lets anybody do, such as to pay. */
+/** Client of the simulated bank's controls, for example to pay a charge. */
 export function controlsOf({ port }: Pick<Listening, 'port'>): Client {
   return createClient(`http://127.0.0.1:${port}`, CONTROL_TOKEN)
 }
@@ -65,14 +65,14 @@ export function controlsOf({ port }: Pick<Listening, 'port'>): Client {
 const BANK_CHECK = fileURLToPath(new URL('../../scripts/bank-check.ts', import.meta.url))
 
 /**
- * As an operator does: goes the way to the bank step by step, and tells it where to call.
- * @returns a line for each step
+ * Runs `bank-check --register`, as an operator does: checks the connection to the bank and registers the callback URL.
+ * @returns its output, one line per step
  * @throws Error where the way is not free
  */
 export async function registerCallbacks(settings: Environment): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [BANK_CHECK, '--register'], { env: settings }).catch(
     ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) => {
-      throw new Error(`the way to the bank is not free:\n${stdout}${stderr}`)
+      throw new Error(`bank-check failed:\n${stdout}${stderr}`)
     },
   )
   return stdout

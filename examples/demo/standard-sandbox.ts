@@ -6,8 +6,8 @@ import type { Sandbox } from './sandbox.ts'
 import { controlsOf, registerCallbacks, settingsOf, startStandardBank } from './standard-bank.ts'
 
 /**
- * Starts the simulated bank as one of the Central Bank's API Pix, and a new sandbox that is connected to it as to a real one:
- * by its certificate, tokens and callbacks.
+ * Starts the simulated bank with API Pix, and a new sandbox that connects to it like to a real bank: with a certificate,
+ * tokens and callbacks.
  * @throws Error where one of them does not start, or the way to the bank is not free
  */
 export async function startStandardSandbox(name: Exclude<BankName, 'pixgate'>): Promise<Sandbox> {
@@ -16,10 +16,10 @@ export async function startStandardSandbox(name: Exclude<BankName, 'pixgate'>): 
   try {
     const bank = await startStandardBank(started)
     const { url: bankUrl, certificates } = bank.apiPix
-    print('Bank', `the simulated one at ${bankUrl}, by ${name === 'efi' ? 'API Pix and as Efí' : 'API Pix alone'}`)
+    print('Bank', `simulated at ${bankUrl}, with API Pix${name === 'efi' ? ' as Efí' : ' only'}`)
     const settings = settingsOf(name, bank)
     const { url, adminToken } = await startPixgate(started, settings)
-    print('Certificate', `${certificates.clientPkcs12}, shown with each call (mTLS)`)
+    print('Certificate', `${certificates.clientPkcs12}, used for mTLS`)
     console.log('\n  npm run bank-check -- --register')
     const steps = await registerCallbacks({ ...settings, PIXGATE_BANK_CALLBACK_URL: url })
     console.log(steps.replaceAll(/^(?=.)/gm, '    '))

@@ -1,21 +1,21 @@
-/** Who has an account somewhere; none of them exists. */
+/** A fictitious account holder. */
 export interface AccountHolder {
   readonly name: string
   readonly document: string
-  /** Of the bank where the account is. */
+  /** ISPB of the account's bank. */
   readonly ispb: string
 }
 
-/** Whose account this bank keeps: payments come in for them and go out from them. */
+/** Holder of the account that this bank keeps: receives payments and sends payouts. */
 export const MERCHANT: AccountHolder = { name: 'Loja Pixgate', document: '11222333000181', ispb: '99999001' }
 
-/** Pays a charge that names no payer. */
+/** Payer of a charge that names none. */
 export const PAYER: AccountHolder = { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' }
 
-/** Has every Pix key at other banks. */
+/** Holder of every Pix key at other banks. */
 export const RECIPIENT: AccountHolder = { name: 'João Pereira', document: '39053344705', ispb: '99999028' }
 
-/** Whose document a Pix key leads to: a key that is a CPF or a CNPJ is its holder's own. */
-export function documentBehind(pixKey: string): string {
+/** CPF or CNPJ of a Pix key's holder. A key that is itself a CPF or CNPJ is the holder's document. */
+export function documentOfKey(pixKey: string): string {
   return /^(?:\d{11}|[0-9A-Z]{12}\d{2})$/.test(pixKey) ? pixKey : RECIPIENT.document
 }

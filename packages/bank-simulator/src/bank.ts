@@ -10,7 +10,7 @@ import type { Refunds } from './refunds.ts'
 import type { EventSender } from './sender.ts'
 import type { Settler } from './settler.ts'
 
-/** The bank behind its HTTP. */
+/** The bank's components, shared by its HTTP servers. */
 export interface Bank {
   readonly book: Book
   readonly charges: Charges
@@ -21,7 +21,7 @@ export interface Bank {
   readonly refundSettler: Settler
   readonly switchboard: Switchboard
   readonly liar: Liar
-  /** `undefined` where nobody takes events. */
+  /** `undefined` if no service is configured to receive events. */
   readonly sender: EventSender | undefined
   readonly clock: Clock
   readonly chance: Chance

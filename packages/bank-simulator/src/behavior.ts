@@ -1,6 +1,6 @@
 import type { BankBehavior, BankBehaviorChange } from '@pixgate/spec'
 
-/** How every start begins. */
+/** Behaviour after every start. */
 const WELL_BEHAVED: BankBehavior = {
   cashIn: 'answer',
   cashOut: 'auto',
@@ -12,18 +12,18 @@ const WELL_BEHAVED: BankBehavior = {
 }
 
 /**
- * The switches by which a test or a developer changes the bank until it is started again.
+ * Holds the bank's behaviour, which a test or a developer can change until the next restart.
  * @source rules#sandbox.5
  */
 export class Switchboard {
   #behavior = WELL_BEHAVED
 
-  /** How the bank behaves now. */
+  /** The current behaviour. */
   get behavior(): BankBehavior {
     return this.#behavior
   }
 
-  /** Changes the fields given. @returns the whole behaviour that follows */
+  /** Changes the given fields. @returns the complete new behaviour */
   change(change: BankBehaviorChange): BankBehavior {
     this.#behavior = { ...this.#behavior, ...change }
     return this.#behavior

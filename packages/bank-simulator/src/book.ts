@@ -5,7 +5,7 @@ import { Journal } from './journal.ts'
 import type { Notice } from './notices.ts'
 import { Records } from './records.ts'
 
-/** The bank's own account of what happened: facts on the disk, and the state that follows from them in memory. */
+/** The bank's book: an append-only journal of facts on disk, and the state derived from them in memory. */
 export class Book extends Records {
   readonly #journal: Journal
   #listener: ((event: BankEvent) => void) | undefined
@@ -17,7 +17,7 @@ export class Book extends Records {
   }
 
   /**
-   * Opens the book kept in a directory, or begins one there.
+   * Opens the book in a directory, or creates it.
    * @throws Error where the directory cannot be used or a line of the book cannot be read
    */
   static async open(directory: string): Promise<Book> {
@@ -32,35 +32,35 @@ export class Book extends Records {
     return book
   }
 
-  /** Books a fact. It shows at once, but nobody may be told before {@link durable} has resolved. */
+  /** Appends a fact to the book. It is visible at once, but must not be reported to anyone before {@link durable} resolves. */
   record(fact: Fact): void {
     this.#journal.append(JSON.stringify(fact))
     this.apply(fact)
   }
 
-  /** Resolves when all that was booked so far would survive the death of the process. */
+  /** Resolves when all facts recorded so far are on disk. */
   durable(): Promise<void> {
     return this.#journal.flushed()
   }
 
-  /** Sees to it that what was booked so far survives before long: for what nobody waits to be told. */
+  /** Schedules a flush of the facts recorded so far, for facts that no caller waits for. */
   durableSoon(): void {
     this.#journal.flushSoon()
   }
 
-  /** Hands over every event the service has not taken yet: those of the past now, and each new one when it is booked. */
+  /** Sets the listener for undelivered events: called at once for existing ones, then for each new one. */
   onEvent(listener: (event: BankEvent) => void): void {
     this.#listener = listener
     for (const event of this.events.values()) if (event.deliveredAt === undefined) listener(event)
   }
 
-  /** The same of what the addresses of webhooks are to be told. */
+  /** Sets the listener for undelivered notices, in the same way. */
   onNotice(listener: (notice: Notice) => void): void {
     this.#onNotice = listener
     for (const notice of this.notices.all.values()) if (!notice.isDelivered) listener(notice)
   }
 
-  /** Makes everything durable and closes the file; nothing can be booked afterwards. */
+  /** Flushes the book and closes its file. Nothing can be recorded afterwards. */
   close(): Promise<void> {
     return this.#journal.close()
   }

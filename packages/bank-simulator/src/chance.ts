@@ -1,11 +1,11 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 
-/** Where identifiers and chance come from; injected, so that tests can repeat them. */
+/** Source of identifiers and random values. Injected so that tests are reproducible. */
 export interface Chance {
   uuid(): string
-  /** 32 hexadecimal digits, as long as a txid. */
+  /** 32 hexadecimal digits, which is a valid txid. */
   transactionId(): string
-  /** Eleven of `[0-9A-Za-z]`, as an end-to-end id ends. */
+  /** Eleven characters of `[0-9A-Za-z]`: the suffix of an EndToEndId. */
   endToEndSuffix(): string
   /** An integer from 0 to `limit` − 1. */
   below(limit: number): number

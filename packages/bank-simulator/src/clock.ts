@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Time; injected, so that tests decide it. */
+/** Source of time. Injected so that tests control it. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
-  /** Waits; rejects when the signal is aborted first. Does not keep the process alive. */
+  /** Waits for `ms`. Rejects if the signal is aborted first. Does not keep the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** The machine's time. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => delay(ms, undefined, { ref: false, ...(signal && { signal }) }),

@@ -1,18 +1,18 @@
 import { Refused } from './refused.ts'
 
-/** How money goes out otherwise than was agreed. */
+/** Deviations of a confirmation from its order. */
 export interface ConfirmationOrder {
-  /** Another amount. */
+  /** Amount in centavos, if it differs from the order's. */
   readonly valueCents?: number
-  /** Also after the bank said that it failed. */
+  /** Confirms the order even if the bank reported it as failed. */
   readonly despiteFailure?: boolean
 }
 
 /**
- * Money goes out once, and what failed stays so unless the bank is told to contradict itself.
+ * Asserts that an order can settle: it is processing, or it failed and `despiteFailure` is set.
  * @throws Refused not_possible
  */
 export function assertUnsettled({ status }: { readonly status: string }, despiteFailure = false): void {
   if (status === 'PROCESSING' || (despiteFailure && status === 'FAILED')) return
-  throw new Refused('not_possible', `it is ${status}`)
+  throw new Refused('not_possible', `the order is ${status}`)
 }

@@ -5,7 +5,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { MERCHANT } from './account-holders.ts'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
-import { type Lying, lying } from './lies.ts'
+import { type LieSettings, lieSettings } from './lies.ts'
 import { type IdParams, idParams } from './partner-routes.ts'
 import { Refused } from './refused.ts'
 import { balanceCents, statementEntry } from './statement.ts'
@@ -41,7 +41,7 @@ const returnOrder = Type.Object(
   { additionalProperties: false },
 )
 
-/** A payment to a key, which no charge asked for; with a txid it came by a static code. */
+/** A payment to a Pix key, without a charge. With a txid it is the payment of a static code. */
 const keyPaymentOrder = Type.Object(
   {
     pixKey: Type.String({ minLength: 1, maxLength: limits.pixKeyMaxLength }),
@@ -63,7 +63,7 @@ const codeOrder = Type.Object(
   { additionalProperties: false },
 )
 
-/** An event by hand, right or wrong: `event` as JSON, or the text of `rawBody`, whatever it is. */
+/** An event sent manually, valid or not: `event` is sent as JSON, `rawBody` as it is. */
 const eventOrder = Type.Object(
   {
     endpoint: Type.Enum(['cash-in', 'cash-out']),
@@ -75,9 +75,9 @@ const eventOrder = Type.Object(
   { additionalProperties: false, anyOf: [{ required: ['event'] }, { required: ['rawBody'] }] },
 )
 
-/** The sandbox actions, which no real bank has: what payers and the bank itself do, and how the bank behaves. */
+/** Sandbox controls, which no real bank has: actions of payers and of the bank itself, and the bank's behaviour. */
 export function controlRoutes(app: FastifyInstance, bank: Bank): void {
-  // Without a body, with or without a content type, nothing is wished for in particular.
+  // An empty body, with or without a content type, means default parameters.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
     text === '' ? done(null) : parseJson(request, text, done),
@@ -94,10 +94,10 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
   bookRoute(app, bank)
 }
 
-/** What a sandbox action answers besides that it was accepted. */
+/** Fields of a sandbox action's response besides `accepted`. */
 type Outcome = { readonly endToEndId?: string | undefined; readonly returnId?: string | undefined }
 
-/** A sandbox action on what a path names. */
+/** Adds a sandbox action on the object that the path names. */
 function action<Order extends TSchema>(
   app: FastifyInstance,
   path: `/${string}/:id/${string}`,
@@ -112,7 +112,7 @@ function action<Order extends TSchema>(
   )
 }
 
-/** Of what fails there is nothing to choose and nothing to tell. */
+/** Adds a `fail` action. It has no parameters and returns no further fields. */
 function failAction(app: FastifyInstance, path: `/${string}/:id/fail`, failing: { fail(id: string): void }): void {
   action(app, path, Type.Unknown(), (id) => {
     failing.fail(id)
@@ -163,7 +163,7 @@ function refundActions(app: FastifyInstance, { refunds }: Bank): void {
   failAction(app, '/refunds/:id/fail', refunds)
 }
 
-/** Somebody else takes money out of the account. @source rules#sandbox.13 */
+/** Adds the control that debits the account without an order of the service. @source rules#sandbox.13 */
 function debitRoute(app: FastifyInstance, { book, clock, chance }: Bank): void {
   app.post<{ Body: Static<typeof debitOrder> }>(
     '/debits',
@@ -184,9 +184,9 @@ function behaviorRoutes(app: FastifyInstance, { switchboard, liar }: Bank): void
     switchboard.change(body),
   )
 
-  app.get('/lies', async () => ({ ...liar.lying, told: liar.counts }))
+  app.get('/lies', async () => ({ ...liar.settings, told: liar.counts }))
 
-  app.put<{ Body: Lying }>('/lies', { schema: { body: lying } }, async ({ body }) => {
+  app.put<{ Body: LieSettings }>('/lies', { schema: { body: lieSettings } }, async ({ body }) => {
     liar.change(body)
     return body
   })
@@ -198,7 +198,7 @@ function eventRoute(app: FastifyInstance, { sender }: Bank): void {
     { schema: { body: eventOrder } },
     async ({ body: order }) => {
       const { endpoint, event, rawBody = JSON.stringify(event), ...forgery } = order
-      if (!sender) throw new Refused('not_possible', 'nobody takes events')
+      if (!sender) throw new Refused('not_possible', 'no service is configured to receive events')
       return { status: (await sender.attempt(endpoint, rawBody, forgery)) ?? null }
     },
   )

@@ -11,30 +11,30 @@ import type {
 } from './facts.ts'
 import type { Charge, Payout, Refund } from './operations.ts'
 
-/** What the bank has to tell the service, and whether the service has taken it. */
+/** An event for the service, and whether it was delivered. */
 export interface BankEvent {
   readonly endpoint: EventEndpoint
   readonly body: PartnerEvent
-  /** Epoch milliseconds; `undefined` while it is still being sent. */
+  /** Epoch milliseconds; `undefined` until the service has accepted it. */
   readonly deliveredAt: number | undefined
 }
 
-/** Which of the service's two endpoints takes an event. */
+/** The service's endpoint for an event. */
 export type EventEndpoint = keyof typeof partnerEvents
 
-/** Tells that a charge was paid. @source partner-protocol#events */
+/** Reports a paid charge. @source partner-protocol#events */
 export function chargePaidEvent({ id, transactionId }: Charge, { eventId, payment }: ChargePaid): BankEvent {
   const named = { event: 'CashIn', eventId, transactionId, externalId: id } as const
   return undelivered('cash-in', { ...named, status: 'CONFIRMED', ...payment })
 }
 
-/** Tells that a charge came to nothing. @source partner-protocol#events */
+/** Reports a failed charge. @source partner-protocol#events */
 export function chargeFailedEvent({ id, transactionId, terms }: Charge, failed: ChargeFailed): BankEvent {
   const named = { event: 'CashIn', eventId: failed.eventId, transactionId, externalId: id } as const
   return undelivered('cash-in', { ...named, endToEndId: null, valueCents: terms.valueCents, ...failure(failed) })
 }
 
-/** Tells that the bank took a payment back by itself: nobody asked, so there is no id of the service. */
+/** Reports that the bank itself returned a payment. It has no id of the service, which ordered no refund. */
 export function paymentTakenBackEvent(fact: PaymentTakenBack): BankEvent {
   const { eventId, transactionId, endToEndId, returnId, valueCents, at } = fact
   const named = { event: 'CashInReversal', eventId, transactionId, externalId: null } as const
@@ -42,7 +42,7 @@ export function paymentTakenBackEvent(fact: PaymentTakenBack): BankEvent {
   return undelivered('cash-in', { ...named, status: 'CONFIRMED', ...moved })
 }
 
-/** Tells that the money of a payout went out. @source partner-protocol#events */
+/** Reports a confirmed payout. @source partner-protocol#events */
 export function payoutConfirmedEvent({ answer }: Payout, fact: PayoutConfirmed): BankEvent {
   const { eventId, endToEndId, valueCents, feeCents, at } = fact
   const moved = { endToEndId, valueCents, ...(feeCents !== undefined && { feeCents }), occurredAt: instant(at) }
@@ -50,13 +50,13 @@ export function payoutConfirmedEvent({ answer }: Payout, fact: PayoutConfirmed):
   return undelivered('cash-out', { ...payoutNamed(answer, eventId), status: 'CONFIRMED', ...moved, recipient })
 }
 
-/** Tells that a payout came to nothing. @source partner-protocol#events */
+/** Reports a failed payout. @source partner-protocol#events */
 export function payoutFailedEvent({ answer, order }: Payout, failed: PayoutFailed): BankEvent {
   const named = payoutNamed(answer, failed.eventId)
   return undelivered('cash-out', { ...named, endToEndId: null, valueCents: order.valueCents, ...failure(failed) })
 }
 
-/** Tells that money of a payout came back. @source partner-protocol#events */
+/** Reports a full or partial return of a payout. @source partner-protocol#events */
 export function payoutReturnedEvent({ answer }: Payout, fact: PayoutReturned): BankEvent {
   const { eventId, returnId, valueCents, at } = fact
   const named = { ...payoutNamed(answer, eventId), event: 'CashOutReversal' } as const
@@ -64,20 +64,20 @@ export function payoutReturnedEvent({ answer }: Payout, fact: PayoutReturned): B
   return undelivered('cash-out', { ...named, status: 'CONFIRMED', ...moved })
 }
 
-/** Tells that the money of a refund went out. @source partner-protocol#events */
+/** Reports a confirmed refund. @source partner-protocol#events */
 export function refundConfirmedEvent(refund: Refund, fact: RefundConfirmed): BankEvent {
   const { eventId, returnId, valueCents, at } = fact
   const moved = { returnId, valueCents, occurredAt: instant(at) }
   return undelivered('cash-in', { ...refundNamed(refund, eventId), status: 'CONFIRMED', ...moved })
 }
 
-/** Tells that a refund came to nothing. @source partner-protocol#events */
+/** Reports a failed refund. @source partner-protocol#events */
 export function refundFailedEvent(refund: Refund, failed: RefundFailed): BankEvent {
   const named = refundNamed(refund, failed.eventId)
   return undelivered('cash-in', { ...named, valueCents: refund.order.valueCents, ...failure(failed) })
 }
 
-/** An instant as events and answers carry it: ISO 8601, UTC. */
+/** Formats a time as ISO 8601 in UTC, as events and responses have it. */
 export function instant(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }

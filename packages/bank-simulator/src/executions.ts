@@ -1,9 +1,9 @@
 /**
- * How a bank without idempotent orders keeps what it was told twice: each order is an execution of its own, under a key
- * of the book; the id in its answers, events and entries is the service's.
+ * Keys of executions for a bank without idempotent orders. Each repeated order is a separate execution with its own key
+ * in the book; responses, events and entries have the service's id.
  */
 
-/** The key of the next execution of an id: the id itself the first time. */
+/** Key of the next execution of an id. The first key is the id itself. */
 export function nextExecution(id: string, known: ReadonlyMap<string, unknown>): string {
   for (let number = 1; ; number++) {
     const key = executionKey(id, number)
@@ -11,14 +11,14 @@ export function nextExecution(id: string, known: ReadonlyMap<string, unknown>): 
   }
 }
 
-/** The key of the last execution of an id; the id where there is none. */
+/** Key of the last execution of an id, or the id if there is none. */
 export function lastExecution(id: string, known: ReadonlyMap<string, unknown>): string {
   let last = id
   for (let number = 1; known.has(executionKey(id, number)); number++) last = executionKey(id, number)
   return last
 }
 
-/** No id of the service has a space. */
+/** Separates id and number by a space, which no id of the service contains. */
 function executionKey(id: string, number: number): string {
   return number === 1 ? id : `${id} ${number}`
 }

@@ -2,8 +2,8 @@ import type { PartnerChargeRequest, PartnerPayoutRequest, PartnerRefundRequest }
 import type { AccountHolder } from './account-holders.ts'
 
 /**
- * What the book says, one fact a line: things that happened, never taken back. `at` is the instant of booking, epoch
- * milliseconds. Amounts are integer centavos in a JSON number, exact up to 90 trillion reais.
+ * A fact in the book, one per line, never changed or removed. `at` is the time of booking in epoch milliseconds.
+ * Amounts are integer centavos in a JSON number, exact up to 90 trillion reais.
  */
 export type Fact =
   | ChargeCreated
@@ -28,26 +28,26 @@ export type Fact =
   | NoticeDelivered
   | AccountDebited
 
-/** A charge was taken on. */
+/** A charge was created. */
 export interface ChargeCreated {
   readonly fact: 'charge created'
   readonly at: number
   readonly chargeId: string
   readonly transactionId: string
   readonly pixCode: string
-  /** The request as it came: what a repeated one is compared with. */
+  /** The original request, with which repeated requests are compared. */
   readonly terms: PartnerChargeRequest
   readonly details?: ChargeDetails
 }
 
-/** What only API Pix says of a charge. */
+/** Fields of a charge that only API Pix has. */
 export interface ChargeDetails {
   readonly infoAdicionais?: readonly { readonly nome: string; readonly valor: string }[]
-  /** 1: who pays may choose another amount. */
+  /** 1: the payer may change the amount. */
   readonly modalidadeAlteracao?: number
 }
 
-/** A charge was changed by who asked for it. */
+/** The service revised a charge. */
 export interface ChargeRevised {
   readonly fact: 'charge revised'
   readonly at: number
@@ -56,64 +56,64 @@ export interface ChargeRevised {
   readonly details?: ChargeDetails
 }
 
-/** Money came in for a charge. */
+/** A charge was paid. */
 export interface ChargePaid {
   readonly fact: 'charge paid'
   readonly at: number
   readonly chargeId: string
   readonly payment: Payment
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
-/** A charge was withdrawn by who asked for it. */
+/** The service cancelled a charge. */
 export interface ChargeCancelled {
   readonly fact: 'charge cancelled'
   readonly at: number
   readonly chargeId: string
 }
 
-/** A charge was given up by the bank. */
+/** The bank failed a charge. */
 export interface ChargeFailed {
   readonly fact: 'charge failed'
   readonly at: number
   readonly chargeId: string
   readonly errorCode: string
   readonly errorMessage: string
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
-/** Money came in for the key itself: no charge asked for it. */
+/** A payment to a Pix key was received, without a charge. */
 export interface KeyPaid {
   readonly fact: 'key paid'
   readonly at: number
   readonly pixKey: string
-  /** Of a static code. */
+  /** The txid of a static code. */
   readonly txid?: string
-  /** Names nothing of the service. */
+  /** Reference in the statement; not an id of the service. */
   readonly reference: string
   readonly payment: Payment
-  /** Of the notice that tells of it, where there is a txid. */
+  /** Id of the notice that reports it, if there is a txid. */
   readonly eventId: string
 }
 
-/** Why a bank takes a payment back by itself. @source BCB, API Pix (DevolucaoNatureza) */
+/** Reason for a return by the bank itself. @source BCB, API Pix (DevolucaoNatureza) */
 export type ReturnNature = 'MED_FRAUDE' | 'MED_OPERACIONAL'
 
-/** The bank took a payment back by itself, all of it or a part. */
+/** The bank itself returned a payment, in full or in part. */
 export interface PaymentTakenBack {
   readonly fact: 'payment taken back'
   readonly at: number
-  /** Of the payment. */
+  /** The payment's EndToEndId. */
   readonly endToEndId: string
-  /** Of this return. */
+  /** The return's own transaction id. */
   readonly transactionId: string
   readonly returnId: string
   readonly valueCents: number
-  /** `MED_FRAUDE` where it is missing. */
+  /** `MED_FRAUDE` if missing. */
   readonly nature?: ReturnNature
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
@@ -126,16 +126,16 @@ export interface CodeIssued {
   readonly terms: ForeignCodeTerms
 }
 
-/** What a dynamic code of another bank asks for. */
+/** Terms of a dynamic code of another bank. */
 export interface ForeignCodeTerms {
   readonly valueCents: number
-  /** ISO 8601, any offset; without it the code is payable for ever. */
+  /** ISO 8601, any offset. Without it the code never expires. */
   readonly expiresAt?: string
-  /** What is paid in the end, as where interest is added after the decoding; `valueCents` by default. */
+  /** Amount that is paid, for example after interest was added since decoding; `valueCents` by default. */
   readonly changesToCents?: number
 }
 
-/** The service was told what a code asks for. */
+/** The service decoded a code. */
 export interface CodeDecoded {
   readonly fact: 'code decoded'
   readonly at: number
@@ -143,123 +143,123 @@ export interface CodeDecoded {
   readonly pixCode: string
 }
 
-/** What becomes by itself of what the bank accepted, as the bank behaved when it accepted it. */
+/** How an accepted order settles, fixed by the bank's behaviour at acceptance. `manual` orders wait for a control. */
 export type Course = 'auto' | 'manual' | 'fail'
 
-/** A payout was taken on; no money has moved. */
+/** A payout was accepted; no money has moved. */
 export interface PayoutAccepted {
   readonly fact: 'payout accepted'
   readonly at: number
   readonly payoutId: string
-  /** The service's id, where it was given for an earlier payout already. */
+  /** The service's id, if an earlier payout already has it as its key. */
   readonly againFor?: string
   readonly transactionId: string
-  /** The request as it came: what a repeated one is compared with. */
+  /** The original request, with which repeated requests are compared. */
   readonly order: PartnerPayoutRequest
   readonly recipient: AccountHolder
-  /** Of the dynamic code it pays. */
+  /** Location of the dynamic code that it pays. */
   readonly location?: string
-  /** The recipient's. */
+  /** The recipient's Pix key. */
   readonly pixKey?: string
-  /** The payment's, when it is made; given at once, because Efí's answer has it. */
+  /** EndToEndId of the later payment, assigned at acceptance because Efí's response contains it. */
   readonly endToEndId?: string
-  /** The key of this account that was named as the payer's, by Efí's calls alone. */
+  /** Pix key of the debited account; only Efí's requests name it. */
   readonly debitedKey?: string
   readonly course: Course
 }
 
-/** The money of a payout went out. */
+/** A payout was sent. */
 export interface PayoutConfirmed {
   readonly fact: 'payout confirmed'
   readonly at: number
   readonly payoutId: string
   readonly endToEndId: string
   readonly valueCents: number
-  /** What the bank took for it besides. */
+  /** Fee that the bank charged in addition. */
   readonly feeCents?: number
-  /** The other end of the same payment, where that is a charge of this bank. */
+  /** Receiving side of the same payment, if it pays a charge of this bank. */
   readonly pays?: ChargePaid
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
-/** A payout came to nothing. */
+/** A payout failed. */
 export interface PayoutFailed {
   readonly fact: 'payout failed'
   readonly at: number
   readonly payoutId: string
   readonly errorCode: string
   readonly errorMessage: string
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
-/** Money of a payout came back, all of it or a part. */
+/** A payout was returned, in full or in part. */
 export interface PayoutReturned {
   readonly fact: 'payout returned'
   readonly at: number
   readonly payoutId: string
   readonly returnId: string
   readonly valueCents: number
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
-/** A refund was taken on; no money has moved. */
+/** A refund was accepted; no money has moved. */
 export interface RefundAccepted {
   readonly fact: 'refund accepted'
   readonly at: number
   readonly refundId: string
-  /** The service's id, where it was given for an earlier refund already. */
+  /** The service's id, if the refund has another key in the book. */
   readonly againFor?: string
   readonly transactionId: string
-  /** The request as it came: what a repeated one is compared with. */
+  /** The original request, with which repeated requests are compared. */
   readonly order: PartnerRefundRequest
-  /** The return's, when it is made; given at once, because API Pix's answer has it. */
+  /** ReturnId of the later return, assigned at acceptance because API Pix's response contains it. */
   readonly returnId?: string
   readonly course: Course
 }
 
-/** The money of a refund went out. */
+/** A refund was sent. */
 export interface RefundConfirmed {
   readonly fact: 'refund confirmed'
   readonly at: number
   readonly refundId: string
   readonly returnId: string
   readonly valueCents: number
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
-/** A refund came to nothing. */
+/** A refund failed. */
 export interface RefundFailed {
   readonly fact: 'refund failed'
   readonly at: number
   readonly refundId: string
   readonly errorCode: string
   readonly errorMessage: string
-  /** Of the event that tells of it. */
+  /** Id of the event that reports it. */
   readonly eventId: string
 }
 
-/** Money went out that the service never asked for: somebody else uses the account, or robs it. */
+/** The account was debited without an order of the service, by another user of the account or a thief. */
 export interface AccountDebited {
   readonly fact: 'account debited'
   readonly at: number
   readonly endToEndId: string
-  /** Names nothing of the service. */
+  /** Reference in the statement; not an id of the service. */
   readonly reference: string
   readonly valueCents: number
 }
 
-/** The service took an event, and every copy of it. */
+/** The service accepted an event and all its copies. */
 export interface EventDelivered {
   readonly fact: 'event delivered'
   readonly at: number
   readonly eventId: string
 }
 
-/** An address is to be told of the payments of a key, in place of any other. */
+/** A webhook URL was registered for a Pix key, replacing any earlier one. */
 export interface WebhookSet {
   readonly fact: 'webhook set'
   readonly at: number
@@ -267,25 +267,25 @@ export interface WebhookSet {
   readonly url: string
 }
 
-/** Nobody is told of the payments of a key any more. */
+/** The webhook of a Pix key was removed. */
 export interface WebhookRemoved {
   readonly fact: 'webhook removed'
   readonly at: number
   readonly pixKey: string
 }
 
-/** The address of a webhook took a notice, and every copy of it; or there is no such address any more. */
+/** A webhook accepted a notice and all its copies, or the webhook no longer exists. */
 export interface NoticeDelivered {
   readonly fact: 'notice delivered'
   readonly at: number
   readonly noticeId: string
 }
 
-/** A payment of a charge, or to a key. */
+/** A received payment, of a charge or to a Pix key. */
 export interface Payment {
   readonly endToEndId: string
   readonly valueCents: number
-  /** When the money moved; a control may have set it to another time than that of the booking. ISO 8601, UTC. */
+  /** Time of the payment, ISO 8601 in UTC. A control can set it to a time other than that of booking. */
   readonly occurredAt: string
   readonly payer: AccountHolder
 }

@@ -20,23 +20,23 @@ export type { Book } from './book.ts'
 export type { Chance } from './chance.ts'
 export type { Clock } from './clock.ts'
 
-/** How a simulated bank is started. */
+/** Options of {@link startSimulator}. */
 export interface SimulatorOptions {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Where the book is kept, for this bank alone. */
+  /** Directory of the book, not shared with another bank. */
   readonly dataDirectory: string
-  /** The bearer token that every call must bear. */
+  /** Bearer token required on every request. */
   readonly token: string
-  /** Signs the events. */
+  /** Secret that signs the events. */
   readonly secret: string
-  /** Base address of the service that takes the events; without it they stay in the book. */
+  /** Base URL of the service that receives the events. Without it they stay undelivered in the book. */
   readonly eventsUrl?: string
-  /** The bank also listens for API Pix. */
+  /** Enables API Pix. */
   readonly apiPix?: ApiPixOptions
-  /** Whether the same order under the same id is carried out once; `true` by default. */
+  /** Whether a repeated order with the same id is executed only once; `true` by default. */
   readonly hasIdempotentOrders?: boolean
-  /** Gets what an operator should see; standard error by default. */
+  /** Receives warnings for the operator; writes to standard error by default. */
   readonly warn?: (message: string) => void
   readonly clock?: Clock
   readonly chance?: Chance
@@ -46,16 +46,16 @@ export interface SimulatorOptions {
 export interface Simulator {
   readonly url: string
   readonly port: number
-  /** Where it listens for API Pix, if it does. */
+  /** The API Pix listeners, if enabled. */
   readonly apiPix?: ApiPix
-  /** To be read; what changes it are the protocol and the controls. */
+  /** Read-only. Only the protocols and the controls change the book. */
   readonly book: Book
-  /** Closes every connection, gives up what is under way (the book keeps it) and closes the book. */
+  /** Closes all connections, aborts work in progress (the book keeps it for the next start) and closes the book. */
   stop(): Promise<void>
 }
 
 /**
- * Opens the book, listens on loopback, and then goes on with what an earlier run left undelivered or unsettled.
+ * Opens the book, listens on loopback, and resumes deliveries and settlements of earlier runs.
  * @throws Error where the port is taken or the book cannot be read
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {

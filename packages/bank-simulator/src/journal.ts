@@ -2,36 +2,36 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Books hold names and documents. */
+/** File modes: books contain names and documents, which are personal data. */
 const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
-/** Groups begin at least so far apart: a write and a sync cost more than the lines in them. */
-const APART_MS = 2
+/** Minimum time between the starts of two writes, because a write and a sync cost more than the lines in them. */
+const WRITE_INTERVAL_MS = 2
 
-/** What nobody waits for begins to be written so long after it, at the latest. */
-const UNWAITED_MS = 50
+/** Maximum delay before the write of lines that no caller waits for. */
+const FLUSH_SOON_MS = 50
 
 /**
- * A file of lines that only grows. Lines reach the disk in groups: while one group is written and synced the next one
- * gathers, so that a thousand callers wait for few syncs and one that comes alone for nobody.
+ * An append-only file of lines with group commit: while one group is written and synced, the next one accumulates. Many
+ * concurrent callers share few syncs, and a single caller does not wait for others.
  */
 export class Journal {
   readonly #file: FileHandle
-  #gathering: string[] = []
-  #gathered: Promise<void> | undefined
+  #pending: string[] = []
+  #nextWrite: Promise<void> | undefined
   #writing: Promise<void> = Promise.resolve()
-  /** When the last group began, by the monotonic clock. */
-  #begunAt = Number.NEGATIVE_INFINITY
-  #soon: NodeJS.Timeout | undefined
+  /** Start of the last write, by the monotonic clock. */
+  #lastWriteAt = Number.NEGATIVE_INFINITY
+  #flushTimer: NodeJS.Timeout | undefined
 
   private constructor(file: FileHandle) {
     this.#file = file
   }
 
   /**
-   * Opens the file and reads it, making it and its directory where they are missing. A last line without its end was
-   * never promised to anyone: the process died in the middle of it, and it is cut off.
+   * Opens and reads the file. Creates it and its directory if they are missing. Truncates an incomplete last line: the
+   * process died while writing it, so it was never acknowledged.
    */
   static async open(path: string): Promise<{ journal: Journal; lines: Iterable<string> }> {
     await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER })
@@ -42,40 +42,40 @@ export class Journal {
     return { journal: new Journal(file), lines: linesOf(bytes.subarray(0, end)) }
   }
 
-  /** Adds a line, which is on the disk when a later {@link flushed} resolves. */
+  /** Appends a line. It is on disk when a later {@link flushed} resolves. */
   append(line: string): void {
-    this.#gathering.push(`${line}\n`)
+    this.#pending.push(`${line}\n`)
   }
 
   /**
-   * Resolves when everything appended so far is on the disk.
+   * Resolves when everything appended so far is on disk.
    * @throws Error where the disk refused it; from then on always, because what follows would stand after a gap
    */
   flushed(): Promise<void> {
-    if (this.#gathering.length === 0) return this.#writing
-    this.#gathered ??= this.#writing.then(async () => {
-      const waitMs = this.#begunAt + APART_MS - performance.now()
+    if (this.#pending.length === 0) return this.#writing
+    this.#nextWrite ??= this.#writing.then(async () => {
+      const waitMs = this.#lastWriteAt + WRITE_INTERVAL_MS - performance.now()
       if (waitMs > 0) await delay(waitMs)
-      this.#begunAt = performance.now()
-      this.#gathered = undefined
-      this.#writing = this.#write(this.#gathering.splice(0).join(''))
+      this.#lastWriteAt = performance.now()
+      this.#nextWrite = undefined
+      this.#writing = this.#write(this.#pending.splice(0).join(''))
       return this.#writing
     })
-    return this.#gathered
+    return this.#nextWrite
   }
 
-  /** Sees to it that what was appended so far reaches the disk: in the next group, or in one of its own in a moment. */
+  /** Schedules a flush of the lines appended so far: with the next group, or after {@link FLUSH_SOON_MS} at the latest. */
   flushSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined
-      // Whoever waits for something is told that the disk refuses it.
+    this.#flushTimer ??= setTimeout(() => {
+      this.#flushTimer = undefined
+      // Callers that wait for flushed() get the error.
       this.flushed().catch(() => undefined)
-    }, UNWAITED_MS)
+    }, FLUSH_SOON_MS)
   }
 
-  /** Writes what is left and closes the file. */
+  /** Writes the remaining lines and closes the file. */
   async close(): Promise<void> {
-    clearTimeout(this.#soon)
+    clearTimeout(this.#flushTimer)
     await this.flushed().finally(() => this.#file.close())
   }
 
@@ -85,7 +85,7 @@ export class Journal {
   }
 }
 
-/** Line by line: a long book is larger than the longest string. */
+/** Decodes line by line, because a long book exceeds the maximum length of a string. */
 function* linesOf(bytes: Buffer): Iterable<string> {
   let start = 0
   for (let end = bytes.indexOf('\n'); end >= 0; end = bytes.indexOf('\n', start)) {

@@ -1,42 +1,42 @@
 import { type Static, Type } from 'typebox'
 import { Refused } from './refused.ts'
 
-/** The lies the bank can tell; its book never lies. @source rules#sandbox.11 */
+/** Faults and false answers that the bank can inject. Its book stays correct. @source rules#sandbox.11 */
 export const lies = {
-  unavailable: 'a call is answered 500, and nothing is done',
-  errorAfterExecuting: 'an order is carried out and answered 500',
-  silenceAfterExecuting: 'an order is carried out and never answered',
-  early: 'an order is settled, and its event sent, before it is answered',
-  falseRefusal: 'a payout or a refund is carried out, and answered 422',
-  falseNotFound: 'a question about what is known is answered 404, and so are some of the next ones about it',
-  falseFailure: 'what did not fail is said to have failed, in an answer',
-  foreignAnswer: 'an answer is about something else of the same kind',
-  wrongAmount: 'an answer tells a centavo more than moved',
-  eventLost: 'an event is never sent',
-  eventDoubled: 'an event is sent twice',
-  eventWithoutOurIds: 'an event tells the bank’s reference alone',
-  eventWrongAmount: 'an event tells a centavo more than moved',
-  eventForeign: 'an event bears the references of something else of the same kind',
-  eventFalseFailure: 'an event of a failure goes before one of a success',
-  balanceShort: 'the balance is R$ 100,00 less than it is; the statement is true',
-  tokenEndsEarly: 'API Pix: a token ends before its time',
-  certificateRefused: 'API Pix: a call is answered 403, as if its certificate were another’s',
-  handshakeRefused: 'API Pix: a connection is closed before TLS begins',
-  repeatRefused: 'API Pix: what is asked for again is answered 400 or 409, although it is done',
-  codeWithheld: 'API Pix: a charge is answered without pixCopiaECola',
-  tooManyRequests: 'API Pix: a call is answered 429 with Retry-After, and nothing is done',
-  htmlAnswer: 'API Pix: a call is answered 502 with HTML, as by a proxy, and nothing is done',
-  cutBody: 'API Pix: an answer ends in its middle',
-  eventsBatched: 'API Pix: a callback waits, and goes out with others of its key in one call',
-  eventOfStranger: 'API Pix: a callback of a key that is not of this account goes before a true one',
-  eventLate: 'API Pix: a callback goes out ten seconds late',
+  unavailable: 'responds 500 without executing the request',
+  errorAfterExecuting: 'executes an order and responds 500',
+  silenceAfterExecuting: 'executes an order and never responds',
+  early: 'settles an order and sends its event before the response',
+  falseRefusal: 'executes a payout or refund and responds 422',
+  falseNotFound: 'responds 404 to a query about a known operation, and to some of the next queries about it',
+  falseFailure: 'reports in a response that an operation failed, although it did not',
+  foreignAnswer: 'responds with another operation of the same kind',
+  wrongAmount: 'reports in a response an amount that is one centavo too high',
+  eventLost: 'never sends an event',
+  eventDoubled: 'sends an event twice',
+  eventWithoutOurIds: 'sends an event with only the bank’s reference',
+  eventWrongAmount: 'sends an event with an amount that is one centavo too high',
+  eventForeign: 'sends an event with the references of another operation of the same kind',
+  eventFalseFailure: 'sends a failure event before a success event',
+  balanceShort: 'reports a balance that is R$ 100,00 too low; the statement is correct',
+  tokenEndsEarly: 'API Pix: a token expires early',
+  certificateRefused: 'API Pix: responds 403, as to a client certificate of another participant',
+  handshakeRefused: 'API Pix: closes a connection before the TLS handshake',
+  repeatRefused: 'API Pix: responds 400 or 409 to a repeated request that was executed before',
+  codeWithheld: 'API Pix: responds with a charge without pixCopiaECola',
+  tooManyRequests: 'API Pix: responds 429 with Retry-After without executing the request',
+  htmlAnswer: 'API Pix: responds 502 with HTML, as a proxy does, without executing the request',
+  cutBody: 'API Pix: truncates a response body',
+  eventsBatched: 'API Pix: delays a callback and sends it in one request with others of its key',
+  eventOfStranger: 'API Pix: sends a callback for a key of another account before a true one',
+  eventLate: 'API Pix: sends a callback ten seconds late',
 } as const
 
-/** One of {@link lies}. */
+/** Name of one of {@link lies}. */
 export type Lie = keyof typeof lies
 
-/** How often each lie is told, per thousand occasions, and the seed that decides at which; `{}` is the truth. */
-export const lying = Type.Object(
+/** Rate of each lie per thousand opportunities, and the seed that selects them. `{}` disables all lies. */
+export const lieSettings = Type.Object(
   {
     seed: Type.Optional(Type.Integer({ minimum: 0 })),
     perThousand: Type.Optional(
@@ -52,73 +52,73 @@ export const lying = Type.Object(
   { additionalProperties: false },
 )
 
-/** See {@link lying}. */
-export type Lying = Static<typeof lying> & { readonly perThousand?: Readonly<Partial<Record<Lie, number>>> }
+/** See {@link lieSettings}. */
+export type LieSettings = Static<typeof lieSettings> & { readonly perThousand?: Readonly<Partial<Record<Lie, number>>> }
 
-/** Decides when the bank lies: the n-th occasion of a lie under a seed is always decided the same way. */
+/** Decides when the bank lies. Deterministic: under one seed, the n-th opportunity of a lie always has the same outcome. */
 export class Liar {
-  #lying: Lying = {}
-  readonly #occasions = new Map<Lie, number>()
-  readonly #forgotten = new Map<string, number>()
+  #settings: LieSettings = {}
+  readonly #opportunities = new Map<Lie, number>()
+  readonly #falseNotFoundLeft = new Map<string, number>()
   readonly #counts = new Map<Lie, number>()
 
-  /** Lies from now on as it is told, from the first occasion on. */
-  change(lying: Lying): void {
-    this.#lying = lying
-    this.#occasions.clear()
-    this.#forgotten.clear()
+  /** Replaces the settings and restarts the count of opportunities. */
+  change(settings: LieSettings): void {
+    this.#settings = settings
+    this.#opportunities.clear()
+    this.#falseNotFoundLeft.clear()
   }
 
-  /** How it lies now. */
-  get lying(): Lying {
-    return this.#lying
+  /** The current settings. */
+  get settings(): LieSettings {
+    return this.#settings
   }
 
-  /** How often each lie was told since the start. */
+  /** Number of times each lie was told since the start. */
   get counts(): Readonly<Partial<Record<Lie, number>>> {
     return Object.fromEntries(this.#counts)
   }
 
-  /** Whether this occasion is one for the lie. */
+  /** Counts one opportunity for the lie. @returns whether to tell it */
   tells(lie: Lie): boolean {
-    const { seed = 0, perThousand = {} } = this.#lying
+    const { seed = 0, perThousand = {} } = this.#settings
     const rate = perThousand[lie] ?? 0
     if (rate === 0) return false
-    const occasion = (this.#occasions.get(lie) ?? 0) + 1
-    this.#occasions.set(lie, occasion)
-    const isOccasion = scramble(scramble(seed ^ scramble(LIES.indexOf(lie) + 1)) ^ occasion) % 1_000 < rate
-    if (isOccasion) this.#counts.set(lie, (this.#counts.get(lie) ?? 0) + 1)
-    return isOccasion
+    const opportunity = (this.#opportunities.get(lie) ?? 0) + 1
+    this.#opportunities.set(lie, opportunity)
+    const isTold = scramble(scramble(seed ^ scramble(LIES.indexOf(lie) + 1)) ^ opportunity) % 1_000 < rate
+    if (isTold) this.#counts.set(lie, (this.#counts.get(lie) ?? 0) + 1)
+    return isTold
   }
 
-  /** For how many questions something is forgotten. */
-  #bout(): number {
-    return 1 + (scramble(this.#occasions.get('falseNotFound') ?? 0) % FORGOTTEN_MAX)
+  /** Number of consecutive queries about an operation that get 404. */
+  #falseNotFoundCount(): number {
+    return 1 + (scramble(this.#opportunities.get('falseNotFound') ?? 0) % FALSE_NOT_FOUND_MAX)
   }
 
   /** @throws Refused internal_error (500), where this is a lie's occasion */
   mayFail(lie: 'unavailable' | 'errorAfterExecuting'): void {
-    if (this.tells(lie)) throw new Refused('internal_error', 'the bank is not available')
+    if (this.tells(lie)) throw new Refused('internal_error', 'the bank is unavailable')
   }
 
   /**
    * @param id what is asked about
    * @throws Refused not_found, although it is known; then at some of the next questions about it too
    */
-  mayForget(id: string): void {
-    const left = this.#forgotten.get(id) ?? (this.tells('falseNotFound') ? this.#bout() : 0)
+  mayReportNotFound(id: string): void {
+    const left = this.#falseNotFoundLeft.get(id) ?? (this.tells('falseNotFound') ? this.#falseNotFoundCount() : 0)
     if (left === 0) return
-    if (left === 1) this.#forgotten.delete(id)
-    else this.#forgotten.set(id, left - 1)
-    throw new Refused('not_found', 'there is no such thing')
+    if (left === 1) this.#falseNotFoundLeft.delete(id)
+    else this.#falseNotFoundLeft.set(id, left - 1)
+    throw new Refused('not_found', 'not found')
   }
 
   /**
-   * What is told of an operation.
+   * Response body for an operation: the truth, or a lie about it.
    * @param others of the same kind
    */
-  say<T extends Told>(truth: T, others: Iterable<T>): object {
-    switch (this.falsehood()) {
+  answer<T extends Reported>(truth: T, others: Iterable<T>): object {
+    switch (this.answerLie()) {
       case 'foreignAnswer':
         return another(truth, others)
       case 'wrongAmount':
@@ -130,42 +130,42 @@ export class Liar {
     }
   }
 
-  /** Which lie an answer about an operation is to tell, if any. */
-  falsehood(): Falsehood | undefined {
-    return FALSEHOODS.find((lie) => this.tells(lie))
+  /** The lie to tell in a response about an operation, if any. */
+  answerLie(): AnswerLie | undefined {
+    return ANSWER_LIES.find((lie) => this.tells(lie))
   }
 }
 
-/** What is told of anything. */
-type Told = { readonly id: string; readonly valueCents: number }
+/** Fields that responses about all operations have. */
+type Reported = { readonly id: string; readonly valueCents: number }
 
-/** A lie that an answer about an operation can tell. */
-export type Falsehood = (typeof FALSEHOODS)[number]
+/** A lie in a response about an operation. */
+export type AnswerLie = (typeof ANSWER_LIES)[number]
 
-const FALSEHOODS = ['foreignAnswer', 'wrongAmount', 'falseFailure'] as const
+const ANSWER_LIES = ['foreignAnswer', 'wrongAmount', 'falseFailure'] as const
 
-const FORGOTTEN_MAX = 12
+const FALSE_NOT_FOUND_MAX = 12
 
 const LIES = Object.keys(lies)
 
-function another<T extends Told>(truth: T, others: Iterable<T>): T {
+function another<T extends Reported>(truth: T, others: Iterable<T>): T {
   for (const other of others) if (other.id !== truth.id) return other
   return truth
 }
 
-function withAnotherAmount<T extends Told>(truth: T): T {
-  const { payments } = truth as T & { readonly payments?: readonly Told[] }
+function withAnotherAmount<T extends Reported>(truth: T): T {
+  const { payments } = truth as T & { readonly payments?: readonly Reported[] }
   return { ...truth, valueCents: truth.valueCents + 1, ...(payments && { payments: payments.map(withAnotherAmount) }) }
 }
 
-/** The same, come to nothing: without what moved. */
-function failed<T extends Told>(truth: T): object {
+/** The same operation as failed, without the data of its payment. */
+function failed<T extends Reported>(truth: T): object {
   const { endToEndId: _, returnId: __, occurredAt: ___, ...rest } = truth as T & Partial<Record<string, unknown>>
   const nothing = { ...('payments' in truth && { payments: [] }), ...('returns' in truth && { returns: [] }) }
   return { ...rest, ...nothing, status: 'FAILED', errorCode: 'AC07', errorMessage: 'the account is closed' }
 }
 
-/** The finaliser of MurmurHash3: every bit of the input moves half of the output's. */
+/** Finaliser of MurmurHash3: each input bit changes about half of the output bits. */
 function scramble(value: number): number {
   let mixed = value | 0
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)

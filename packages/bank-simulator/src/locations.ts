@@ -1,12 +1,12 @@
-/** The host of every charge of this bank; whoever wants to see one asks the simulator's listener for payloads. */
+/** Host in the locations of this bank's charges. It does not resolve; the simulator's payload listener serves them. */
 export const LOCATION_HOST = 'bank.example'
 
-/** Where a charge of this bank is, without a scheme: what its Pix code says. */
+/** Location of a charge of this bank, without scheme, as in its Pix code. */
 export function locationOfCharge(transactionId: string): string {
   return `${LOCATION_HOST}/qr/v2/${transactionId}`
 }
 
-/** Where a charge of another bank is. */
-export function locationElsewhere(transactionId: string): string {
+/** Location of a charge of another bank, without scheme. */
+export function locationAtOtherBank(transactionId: string): string {
   return `other-bank.example/qr/v2/${transactionId}`
 }

@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path'
 import { type ApiPix, type ApiPixOptions, type SimulatorOptions, startSimulator } from './index.ts'
 
 /**
- * The simulated bank as a process. When it is ready it says so in one line of JSON on standard output:
- * `{"ready":true,"port":8081}`. It ends on SIGTERM and SIGINT, and, where PIXGATE_SIMULATOR_EXIT_WITH_PARENT is 1, when
- * its standard input closes: whoever started it is gone. With `--api-pix` it listens for API Pix too, and the line says
- * where, and with which certificates.
+ * Runs the simulated bank as a process. When ready, it prints one line of JSON to standard output:
+ * `{"ready":true,"port":8081}`. It exits on SIGTERM and SIGINT. If PIXGATE_SIMULATOR_EXIT_WITH_PARENT is 1, it also
+ * exits when standard input closes, because its parent is gone. With `--api-pix` it also serves API Pix, and the line
+ * has the URLs and the paths of the certificates.
  * @source rules#sandbox.20
  */
 async function main(): Promise<void> {
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, port, ...(apiPix && { apiPix: apiPixLine(apiPix) }) })}\n`)
 }
 
-/** Whose keys and secrets are anybody's: the money is not real, and nobody listens but this machine. */
+/** Defaults with `--api-pix`. Well-known secrets are safe here: no real money moves, and the bank listens on loopback. */
 const DEFAULTS = {
   PIXGATE_SIMULATOR_DATA_DIR: '.pixgate-bank',
   PIXGATE_PARTNER_TOKEN: 'pixgate',
@@ -81,7 +81,7 @@ function portIn(environment: NodeJS.ProcessEnv, name: string, byDefault: number)
   return port
 }
 
-/** What a client of API Pix needs, but for the secret. */
+/** Data that a client of API Pix needs, except its secret. */
 function apiPixLine({ url, payloadUrl, keys, files }: ApiPix) {
   return { url, payloadUrl, keys, certificates: files }
 }

@@ -1,4 +1,4 @@
-/** Ends a process whose Node.js is too old with one sentence: imported before what such a one cannot load. */
+/** Exits with an error if Node.js is too old. Imported before the modules that an old Node.js cannot load. */
 const OLDEST = 24
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST) {

@@ -1,6 +1,6 @@
 import type { NoticeDelivered, WebhookRemoved, WebhookSet } from './facts.ts'
 
-/** An address that is told of the payments of a key. */
+/** A URL that receives callbacks about the payments of a Pix key. */
 export interface Webhook {
   readonly pixKey: string
   readonly url: string
@@ -8,40 +8,40 @@ export interface Webhook {
   readonly createdAt: number
 }
 
-/** That something happened to a payment, for the address of its key. What it says is read from the book as it is sent. */
+/** A callback to send about a payment, to the webhook of its Pix key. Its content is read from the book when it is sent. */
 export interface Notice {
   readonly id: string
   readonly pixKey: string
-  /** The end-to-end id of a payment that came in. */
+  /** EndToEndId of a received payment. */
   readonly received?: string
-  /** The id of a payout, in the book. */
+  /** Key of a payout in the book. */
   readonly sent?: string
   readonly isDelivered: boolean
 }
 
-/** Who is to be told, and of what. @source BCB, API Pix (Webhook) */
+/** Registered webhooks and their notices. @source BCB, API Pix (Webhook) */
 export class Notices {
   readonly #webhooks = new Map<string, Webhook>()
   readonly #all = new Map<string, Notice>()
 
-  /** By key, in the order in which they were set. */
+  /** By Pix key, in order of registration. */
   get webhooks(): ReadonlyMap<string, Webhook> {
     return this.#webhooks
   }
 
-  /** By id, in the order of what they tell. */
+  /** By id, in order of the reported facts. */
   get all(): ReadonlyMap<string, Notice> {
     return this.#all
   }
 
-  /** Takes a fact in. */
+  /** Applies a fact. */
   apply(fact: WebhookSet | WebhookRemoved | NoticeDelivered): void {
     if (fact.fact === 'webhook set') this.#set(fact)
     else if (fact.fact === 'webhook removed') this.#webhooks.delete(fact.pixKey)
     else this.#delivered(fact)
   }
 
-  /** Keeps a notice, unless its key has no address now: nobody is told later of what happened before. */
+  /** Stores a notice if its Pix key has a webhook. A webhook that is registered later does not get earlier notices. */
   keep(notice: Notice): void {
     if (this.#webhooks.has(notice.pixKey)) this.#all.set(notice.id, notice)
   }

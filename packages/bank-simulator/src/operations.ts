@@ -10,89 +10,89 @@ import type {
 import type { AccountHolder } from './account-holders.ts'
 import type { ChargeDetails, Course, ForeignCodeTerms, Payment, ReturnNature } from './facts.ts'
 
-/** What the bank carries out: charges, payouts and refunds as the facts left them. */
+/** Current state of charges, payouts and refunds, derived from the facts. */
 
-/** A charge as the facts left it. That it expired is no fact: it is seen by looking at the clock. */
+/** Current state of a charge. Expiry is not recorded as a fact; it is derived from the clock. */
 export interface Charge {
   readonly id: string
   readonly transactionId: string
   readonly pixCode: string
   /** Epoch milliseconds. */
   readonly createdAt: number
-  /** The first charge of the book is 1. */
+  /** Sequence number in the book; the first charge is 1. */
   readonly number: number
-  /** As the last of the revisions has them. */
+  /** Terms of the last revision. */
   readonly terms: PartnerChargeRequest
-  /** What was asked for, and each change of it; the first is number 0. */
+  /** The original terms, which are revision 0, and each change of them. */
   readonly revisions: readonly Revision[]
   readonly status: 'ACTIVE' | 'PAID' | 'CANCELLED' | 'FAILED'
-  /** In the order of booking; more than one where it was paid twice. */
+  /** In order of booking; more than one if it was paid repeatedly. */
   readonly payments: readonly ReceivedPayment[]
 }
 
-/** What a charge asks for from some instant on. */
+/** A version of a charge's terms. */
 export interface Revision {
   readonly terms: PartnerChargeRequest
   readonly details: ChargeDetails
 }
 
-/** A payment with what went back of it, in the order of booking. */
+/** A payment with its returns, in order of booking. */
 export interface ReceivedPayment extends Payment {
   readonly returns: PartnerPaymentReturn[]
 }
 
-/** A payment that came in, and what went back of it. */
+/** A received payment with its refunds and returns. */
 export interface Receipt {
-  /** Of the charge it paid; `undefined` where it went to the key itself. */
+  /** Id of the paid charge; `undefined` for a payment without a charge. */
   readonly chargeId: string | undefined
-  /** What it stands under in the statement. */
+  /** Reference in the statement. */
   readonly reference: string
   readonly pixKey: string
   readonly txid: string | undefined
   readonly payment: Payment
   /** Epoch milliseconds. */
   readonly bookedAt: number
-  /** Asked for by the service, whatever became of them. */
+  /** Refunds ordered by the service, in any status. */
   readonly refundIds: readonly string[]
-  /** By the bank itself, in the order of booking. */
+  /** Returns by the bank itself, in order of booking. */
   readonly takenBack: readonly TakenBack[]
 }
 
-/** What the bank itself took back of a payment, at once. */
+/** A return by the bank itself, which settles at once. */
 export interface TakenBack extends Pick<PartnerPaymentReturn, 'returnId' | 'transactionId' | 'valueCents'> {
   readonly nature: ReturnNature
   /** Epoch milliseconds. */
   readonly at: number
 }
 
-/** A payout as the facts left it. */
+/** Current state of a payout. */
 export interface Payout {
-  /** What a query is answered. */
+  /** Response body of a query. */
   readonly answer: PartnerPayout & {
     readonly recipient: AccountHolder & { readonly pixKey?: string }
     readonly returns: PartnerReturn[]
   }
   readonly order: PartnerPayoutRequest
   readonly course: Course
-  /** Of the dynamic code it pays. */
+  /** Location of the dynamic code that it pays. */
   readonly location: string | undefined
-  /** The recipient's. */
+  /** The recipient's Pix key. */
   readonly pixKey: string | undefined
-  /** Of the payment that was made, or is to be. */
+  /** EndToEndId of the payment, assigned before it is made. */
   readonly endToEndId: string | undefined
-  /** The key of this account that was named as the payer's. */
+  /** Pix key of the debited account, if the request named it. */
   readonly debitedKey: string | undefined
   /** Epoch milliseconds. */
   readonly acceptedAt: number
 }
 
-/** A refund as the facts left it. */
+/** Current state of a refund. */
 export interface Refund {
-  /** What a query is answered. */
+  /** Response body of a query. */
   readonly answer: PartnerRefund
   readonly order: PartnerRefundRequest
   readonly course: Course
-  /** Of the return that was made, or is to be. */
+  /** ReturnId of the return, assigned before it is made. */
   readonly returnId: string | undefined
   /** Epoch milliseconds. */
   readonly acceptedAt: number

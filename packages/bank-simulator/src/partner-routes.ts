@@ -18,17 +18,17 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
-import { carryOut, courseUnder, settleOrder } from './conduct.ts'
 import { instant } from './events.ts'
 import { lastExecution } from './executions.ts'
 import type { Course } from './facts.ts'
+import { courseFor, executeInstruction, settleOrder } from './instructions.ts'
 import type { Settler } from './settler.ts'
 import { balanceCents, statementOf } from './statement.ts'
 
-/** A path that names one thing by the service's id. */
+/** Path parameters with the service's id of an operation. */
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128, pattern: PLAIN_TEXT }) })
 
-/** What {@link idParams} reads. */
+/** Type of {@link idParams}. */
 export type IdParams = Static<typeof idParams>
 
 const statementParams = Type.Object(
@@ -40,10 +40,10 @@ const statementParams = Type.Object(
   { additionalProperties: false },
 )
 
-/** So much is not there, says the lie about the balance. */
+/** Amount by which the lie `balanceShort` understates the balance. */
 const SHORT_CENTS = 10_000
 
-/** The calls of the partner protocol. @source partner-protocol#calls */
+/** Adds the routes of the partner protocol. @source partner-protocol#calls */
 export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
   const { switchboard, clock } = bank
   app.addHook('onSend', async () => {
@@ -63,7 +63,7 @@ function chargeRoutes(app: FastifyInstance, bank: Bank): void {
     '/charges/:id',
     { schema: { params: idParams, body: partnerChargeRequest } },
     ({ params: { id }, body }, reply) =>
-      carryOut(bank, reply, {
+      executeInstruction(bank, reply, {
         behavior: switchboard.behavior.cashIn,
         isKnown: book.charges.has(id),
         refusal: 'charge_refused',
@@ -71,15 +71,15 @@ function chargeRoutes(app: FastifyInstance, bank: Bank): void {
         execute: () => charges.create(id, body),
         answer: ({ isNew, charge }) => {
           reply.code(isNew ? 201 : 200)
-          return liar.say(charge, allCharges(bank))
+          return liar.answer(charge, allCharges(bank))
         },
       }),
   )
 
   app.get<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
     liar.mayFail('unavailable')
-    liar.mayForget(id)
-    return liar.say(charges.get(id), allCharges(bank))
+    liar.mayReportNotFound(id)
+    return liar.answer(charges.get(id), allCharges(bank))
   })
 
   app.delete<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
@@ -94,7 +94,7 @@ function* allCharges({ book, clock }: Bank): Iterable<PartnerCharge> {
   for (const charge of book.charges.values()) yield chargeWithPayments(charge, clock.now())
 }
 
-/** A kind of order: what the bank is told to pay, or to give back. */
+/** A kind of order: payouts or refunds. */
 interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
   readonly path: '/payouts' | '/refunds'
   readonly body: TSchema
@@ -104,7 +104,7 @@ interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
     get(id: string): Answer
   }
   readonly settler: Settler
-  /** What the bank has taken on, by id. */
+  /** Accepted orders by id. */
   readonly known: ReadonlyMap<string, { readonly answer: Answer }>
   readonly refusal: 'payout_refused' | 'refund_refused'
   readonly things: 'payouts' | 'refunds'
@@ -120,17 +120,17 @@ function orderRoutes<Order, Answer extends PartnerPayout | PartnerRefund>(
     `${path}/:id`,
     { schema: { params: idParams, body: schema } },
     ({ params: { id }, body }, reply) => {
-      const today = behavior(switchboard.behavior)
-      return carryOut(bank, reply, {
-        behavior: today,
+      const current = behavior(switchboard.behavior)
+      return executeInstruction(bank, reply, {
+        behavior: current,
         isKnown: known.has(id),
         refusal,
         things,
-        execute: () => rules.create(id, body as Order, courseUnder(today)),
+        execute: () => rules.create(id, body as Order, courseFor(current)),
         settle: () => settleOrder(bank, settler, lastExecution(id, known)),
         answer: (answer) => {
           reply.code(answer.status === 'PROCESSING' ? 202 : 200)
-          return liar.say(answer, answersOf(known))
+          return liar.answer(answer, answersOf(known))
         },
       })
     },
@@ -138,8 +138,8 @@ function orderRoutes<Order, Answer extends PartnerPayout | PartnerRefund>(
 
   app.get<{ Params: IdParams }>(`${path}/:id`, { schema: { params: idParams } }, async ({ params: { id } }) => {
     liar.mayFail('unavailable')
-    liar.mayForget(id)
-    return liar.say(rules.get(id), answersOf(known))
+    liar.mayReportNotFound(id)
+    return liar.answer(rules.get(id), answersOf(known))
   })
 }
 
@@ -182,8 +182,8 @@ function qrCodeRoute(app: FastifyInstance, { qrCodes, liar }: Bank): void {
 
 function accountRoutes(app: FastifyInstance, { book, liar, clock }: Bank): void {
   app.get('/balance', async (): Promise<PartnerBalance> => {
-    const lackingCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
-    return { availableCents: balanceCents(book.entries) - lackingCents, asOf: instant(clock.now()) }
+    const shortCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
+    return { availableCents: balanceCents(book.entries) - shortCents, asOf: instant(clock.now()) }
   })
 
   app.get<{ Querystring: Static<typeof statementParams> }>(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatEndToEndId, formatReturnId } from '@pixgate/brcode'
 import type { PartnerPayout, PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
-import { type AccountHolder, documentBehind, MERCHANT, RECIPIENT } from './account-holders.ts'
+import { type AccountHolder, documentOfKey, MERCHANT, RECIPIENT } from './account-holders.ts'
 import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
@@ -14,12 +14,12 @@ import type { QrCodes } from './qr-codes.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
 
-/** A confirmation, and what the bank takes for it besides. */
+/** Confirmation of a payout, with an optional fee of the bank. */
 export interface PayoutConfirmationOrder extends ConfirmationOrder {
   readonly feeCents?: number
 }
 
-/** What the rules need. */
+/** Dependencies of {@link Payouts}. */
 export interface PayoutsOptions {
   readonly book: Book
   readonly qrCodes: Pick<QrCodes, 'payable'>
@@ -29,7 +29,7 @@ export interface PayoutsOptions {
   readonly chance: Chance
 }
 
-/** The rules of payouts. Whoever answers waits for {@link Book.durable} first. */
+/** Rules for payouts. Callers must await {@link Book.durable} before they respond. */
 export class Payouts {
   readonly #book: Book
   readonly #qrCodes: Pick<QrCodes, 'payable'>
@@ -46,8 +46,8 @@ export class Payouts {
   }
 
   /**
-   * Takes a payout on, once: the same id with the same order is the same payout. Without idempotent orders it is
-   * another one.
+   * Accepts a payout. Idempotent: the same id with the same order returns the existing payout. Without idempotent orders
+   * it is a new payout.
    * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
    * @source rules#partner.1, rules#sandbox.12
    */
@@ -60,7 +60,7 @@ export class Payouts {
     const existing = this.#book.payouts.get(id)
     if (existing && this.#hasIdempotentOrders) {
       if (isDeepStrictEqual(existing.order, order)) return existing.answer
-      throw new Refused('conflict', 'the bank knows another payout under this id')
+      throw new Refused('conflict', 'a payout with this id and another order exists')
     }
     const transactionId = this.#chance.transactionId()
     const destination = this.#destinationOf(order)
@@ -87,7 +87,7 @@ export class Payouts {
   }
 
   /**
-   * Sends the money, once.
+   * Confirms a payout: sends its money, once.
    * @throws Refused not_found · not_possible (sent already; failed, unless the order overrides that)
    */
   confirm(id: string, { valueCents, feeCents, despiteFailure = false }: PayoutConfirmationOrder = {}): PartnerPayout {
@@ -114,7 +114,7 @@ export class Payouts {
   }
 
   /**
-   * Gives a payout up.
+   * Fails a payout.
    * @throws Refused not_found · not_possible (sent or failed already)
    */
   fail(id: string): void {
@@ -130,7 +130,7 @@ export class Payouts {
   }
 
   /**
-   * Takes back what the recipient returns: all that is left, unless told otherwise.
+   * Returns a payout from the recipient; by default the full remaining amount.
    * @throws Refused not_found · not_possible (not sent, or not so much is left)
    */
   reverse(id: string, order: { readonly valueCents?: number }): PartnerReturn {
@@ -138,7 +138,7 @@ export class Payouts {
     const leftCents = answer.status === 'CONFIRMED' ? answer.valueCents - sumCents(answer.returns) : 0
     const { valueCents = leftCents } = order
     if (leftCents === 0 || valueCents > leftCents) {
-      throw new Refused('not_possible', `the payout is ${answer.status} and ${leftCents} can come back`)
+      throw new Refused('not_possible', `the payout is ${answer.status} and ${leftCents} centavos can be returned`)
     }
     const at = this.#clock.now()
     const { ispb } = answer.recipient
@@ -149,7 +149,7 @@ export class Payouts {
 
   #known(id: string): Payout {
     const payout = this.#book.payouts.get(id)
-    if (!payout) throw new Refused('not_found', 'there is no such payout')
+    if (!payout) throw new Refused('not_found', 'payout not found')
     return payout
   }
 
@@ -159,7 +159,7 @@ export class Payouts {
 
   #destinationOf(order: PartnerPayoutRequest): { recipient: AccountHolder; pixKey: string; location?: string } {
     if ('recipient' in order) {
-      const { pixKey, name = RECIPIENT.name, document = documentBehind(pixKey) } = order.recipient
+      const { pixKey, name = RECIPIENT.name, document = documentOfKey(pixKey) } = order.recipient
       return { recipient: { name, document, ispb: RECIPIENT.ispb }, pixKey }
     }
     const { recipient, location } = this.#qrCodes.payable(order)
@@ -167,7 +167,7 @@ export class Payouts {
     return { recipient: { name, document, ispb }, pixKey, ...(location !== undefined && { location }) }
   }
 
-  /** The other end of a payment whose code is one of a charge of this bank. */
+  /** Receiving side of a payment whose code belongs to a charge of this bank. */
   #chargePaidBy(
     location: string,
     paid: Pick<ChargePaid['payment'], 'endToEndId' | 'valueCents'>,

@@ -1,47 +1,47 @@
 import { BrCodeError, buildDynamicBrCode, parseBrCode } from '@pixgate/brcode'
 import type { PartnerQrCode } from '@pixgate/spec'
-import { type AccountHolder, documentBehind, MERCHANT, RECIPIENT } from './account-holders.ts'
+import { type AccountHolder, documentOfKey, MERCHANT, RECIPIENT } from './account-holders.ts'
 import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import { chargeStatus } from './charges.ts'
 import type { Clock } from './clock.ts'
 import type { ForeignCodeTerms } from './facts.ts'
-import { locationElsewhere } from './locations.ts'
+import { locationAtOtherBank } from './locations.ts'
 import { Refused } from './refused.ts'
 
-/** A payout of a code that was decoded. */
+/** Order to pay a decoded code. */
 export interface DecodedOrder {
   readonly pixCode: string
   readonly decodeId: string
   readonly valueCents: number
 }
 
-/** What a code asks for. */
+/** Payment data of a code. */
 export interface Payable {
-  /** Absent where the payer chooses. */
+  /** Absent if the payer chooses the amount. */
   readonly valueCents?: number
   readonly txid: string
   /** ISO 8601. */
   readonly expiresAt?: string
   readonly recipient: AccountHolder & { readonly pixKey: string }
-  /** Of a dynamic code. */
+  /** Location of a dynamic code. */
   readonly location?: string
 }
 
-/** What a code says that has no txid. */
+/** Placeholder in a code without txid. */
 const NO_TXID = '***'
 
-/** The key behind every dynamic code of another bank. */
+/** Pix key of every dynamic code of another bank. */
 const FOREIGN_KEY = '123e4567-e89b-12d3-a456-426614174000'
 
-/** What the rules need. */
+/** Dependencies of {@link QrCodes}. */
 export interface QrCodesOptions {
   readonly book: Book
   readonly clock: Clock
   readonly chance: Chance
 }
 
-/** The rules of Pix codes that the service wants to pay. */
+/** Rules for Pix codes that the service decodes and pays. */
 export class QrCodes {
   readonly #book: Book
   readonly #clock: Clock
@@ -54,7 +54,7 @@ export class QrCodes {
   }
 
   /**
-   * Tells what a code asks for now, under an id of its own that a payout of it must name.
+   * Decodes a code: returns its current payment data with a new id, which a payout of the code must name.
    * @throws Refused invalid_request (no Pix code) · pix_code_not_payable
    * @source partner-protocol#qr-codes
    */
@@ -67,16 +67,16 @@ export class QrCodes {
   }
 
   /**
-   * Tells whom a payout of a decoded code pays.
+   * Payment data for a payout of a decoded code.
    * @throws Refused unknown_decoding · pix_code_not_payable · amount_mismatch (the code asks for another amount)
    */
   payable({ pixCode, decodeId, valueCents }: DecodedOrder): Payable {
     if (this.#book.decodings.get(decodeId) !== pixCode) {
-      throw new Refused('unknown_decoding', 'the bank has not decoded this code under this id')
+      throw new Refused('unknown_decoding', 'the code was not decoded under this id')
     }
     const payable = this.#read(pixCode)
     if (payable.valueCents !== undefined && payable.valueCents !== valueCents) {
-      throw new Refused('amount_mismatch', 'the code asks for another amount')
+      throw new Refused('amount_mismatch', 'the code has another amount')
     }
     return payable
   }
@@ -85,7 +85,7 @@ export class QrCodes {
   issue(terms: ForeignCodeTerms): string {
     const transactionId = this.#chance.transactionId()
     const pixCode = buildDynamicBrCode({
-      url: locationElsewhere(transactionId),
+      url: locationAtOtherBank(transactionId),
       merchantName: RECIPIENT.name,
       merchantCity: 'Recife',
     })
@@ -96,22 +96,22 @@ export class QrCodes {
   #read(pixCode: string): Payable {
     const code = parsed(pixCode)
     if (code.kind === 'dynamic') return this.#readLocation(code.url)
-    if (code.kind !== 'static') throw notPayable('the code is not one of a payment')
+    if (code.kind !== 'static') throw notPayable('the code is not a payment code')
     const { pixKey, amountCents, txid = NO_TXID, merchantName: name } = code
     return {
       ...(amountCents !== undefined && { valueCents: Number(amountCents) }),
       txid,
-      recipient: { ...RECIPIENT, name, document: documentBehind(pixKey), pixKey },
+      recipient: { ...RECIPIENT, name, document: documentOfKey(pixKey), pixKey },
     }
   }
 
   #readLocation(location: string): Payable {
     const payable = this.#chargeAt(location) ?? this.#foreignCodeAt(location)
-    if (!payable) throw notPayable('nothing is known of the code')
+    if (!payable) throw notPayable('the code is unknown')
     const { expiresAt } = payable
-    if (expiresAt !== undefined && Date.parse(expiresAt) <= this.#clock.now()) throw notPayable('the code expired')
+    if (expiresAt !== undefined && Date.parse(expiresAt) <= this.#clock.now()) throw notPayable('the code has expired')
     const earlier = this.#book.payoutAt(location)
-    if (earlier && earlier.answer.status !== 'FAILED') throw notPayable('the code is paid, or about to be')
+    if (earlier && earlier.answer.status !== 'FAILED') throw notPayable('the code is already paid or being paid')
     return { ...payable, location }
   }
 

@@ -32,17 +32,17 @@ import type {
   RefundConfirmed,
   RefundFailed,
 } from './facts.ts'
-import { locationElsewhere, locationOfCharge } from './locations.ts'
+import { locationAtOtherBank, locationOfCharge } from './locations.ts'
 import { type Notice, Notices } from './notices.ts'
 import type { Charge, ForeignCode, Payout, Receipt, Refund } from './operations.ts'
 
-/** A fact of what the service ordered, or of who is told of what. */
+/** A fact about an order, a debit, a delivery or a webhook. */
 type OrderFact = Exclude<
   Fact,
   { readonly fact: `charge ${string}` | `code ${string}` | 'key paid' | 'payment taken back' }
 >
 
-/** What each kind of entry does to the balance. */
+/** Sign of each kind of entry. */
 const SIGNS = {
   PAYMENT_RECEIVED: '+',
   PAYMENT_TAKEN_BACK: '-',
@@ -52,13 +52,13 @@ const SIGNS = {
   TARIFF: '-',
 } as const
 
-/** Money that moved: a line of the statement. */
+/** A statement entry: one movement of money. */
 export interface Entry {
   readonly kind: keyof typeof SIGNS
-  /** Of the payment, also where this is a return of it. */
+  /** EndToEndId of the payment; for a return, of the returned payment. */
   readonly endToEndId: string
   readonly returnId?: string
-  /** The id the service gave to what the money moved for. */
+  /** The service's id of the operation, or the bank's own reference if there is none. */
   readonly reference: string
   readonly valueCents: number
   readonly sign: '+' | '-'
@@ -68,7 +68,7 @@ export interface Entry {
   readonly bookedAt: number
 }
 
-/** The state that follows from the facts. */
+/** State derived from the facts. */
 export class Records {
   readonly #charges = new Map<string, Charge>()
   readonly #chargeIdsByLocation = new Map<string, string>()
@@ -87,7 +87,7 @@ export class Records {
     return this.#charges
   }
 
-  /** By the payment's end-to-end id. */
+  /** By the payment's EndToEndId. */
   get receipts(): ReadonlyMap<string, Receipt> {
     return this.#receipts
   }
@@ -97,7 +97,7 @@ export class Records {
     return this.#foreignCodes
   }
 
-  /** Which Pix code was decoded, by the decoding's id. */
+  /** Decoded Pix codes by decoding id. */
   get decodings(): ReadonlyMap<string, string> {
     return this.#decodings
   }
@@ -112,33 +112,33 @@ export class Records {
     return this.#refunds
   }
 
-  /** In the order of booking. */
+  /** In order of booking. */
   get entries(): readonly Entry[] {
     return this.#entries
   }
 
-  /** In the order of what they tell, by event id. */
+  /** By event id, in order of the reported facts. */
   get events(): ReadonlyMap<string, BankEvent> {
     return this.#events
   }
 
-  /** Who is to be told of the payments of which key, and of what. */
+  /** Registered webhooks and their notices. */
   get notices(): Pick<Notices, 'webhooks' | 'all'> {
     return this.#notices
   }
 
-  /** The charge of this bank that a dynamic code points to. */
+  /** Charge of this bank at the location of a dynamic code. */
   chargeAt(location: string): Charge | undefined {
     return this.#charges.get(this.#chargeIdsByLocation.get(location) ?? '')
   }
 
-  /** The last payout that was to pay a dynamic code. */
+  /** Last payout for the dynamic code at a location. */
   payoutAt(location: string): Payout | undefined {
     return this.#payouts.get(this.#payoutIdsByLocation.get(location) ?? '')
   }
 
   /**
-   * Takes a fact in.
+   * Applies a fact to the state.
    * @throws Error where it tells of what is not there, or is of a kind this bank does not know
    */
   protected apply(fact: Fact): void {
@@ -175,7 +175,7 @@ export class Records {
     }
   }
 
-  /** Of what the service ordered to be sent, and of who is told of what. */
+  /** Applies a fact about an order, a debit, a delivery or a webhook. */
   #applyOrder(fact: OrderFact): void {
     switch (fact.fact) {
       case 'payout accepted':
@@ -211,16 +211,16 @@ export class Records {
         this.#accountDebited(fact)
         break
       default:
-        throw new Error(`the book has a fact that this bank does not know: ${JSON.stringify(fact satisfies never)}`)
+        throw new Error(`the book has a fact that this version does not know: ${JSON.stringify(fact satisfies never)}`)
     }
   }
 
-  /** Keeps an event that a fact gives rise to. */
+  /** Stores an event that results from a fact. */
   protected emit(event: BankEvent): void {
     this.#events.set(event.body.eventId, event)
   }
 
-  /** Keeps what an address is to be told. */
+  /** Stores a notice for a webhook. */
   protected notify(notice: Notice): void {
     this.#notices.keep(notice)
   }
@@ -249,12 +249,12 @@ export class Records {
     const { pixKey } = terms.merchant
     const received = { payment, bookedAt: at, refundIds: [], takenBack: [] }
     this.#receipts.set(endToEndId, { chargeId, reference: chargeId, pixKey, txid, ...received })
-    this.#enter('PAYMENT_RECEIVED', at, { endToEndId, reference: chargeId, valueCents, occurredAt })
+    this.#addEntry('PAYMENT_RECEIVED', at, { endToEndId, reference: chargeId, valueCents, occurredAt })
     this.emit(chargePaidEvent(charge, fact))
     this.#notifyOfReceipt(fact.eventId, endToEndId)
   }
 
-  /** The removal of a charge changes it too: its status. */
+  /** A cancellation is also a revision, because it changes the status. */
   #chargeCancelled({ chargeId }: ChargeCancelled): void {
     const charge = this.#charge(chargeId)
     const revisions = [...charge.revisions, ...charge.revisions.slice(-1)]
@@ -271,7 +271,7 @@ export class Records {
     const { endToEndId, valueCents, occurredAt } = payment
     const received = { payment, bookedAt: at, refundIds: [], takenBack: [] }
     this.#receipts.set(endToEndId, { chargeId: undefined, reference, pixKey, txid, ...received })
-    this.#enter('PAYMENT_RECEIVED', at, { endToEndId, reference, valueCents, occurredAt })
+    this.#addEntry('PAYMENT_RECEIVED', at, { endToEndId, reference, valueCents, occurredAt })
     this.#notifyOfReceipt(eventId, endToEndId)
   }
 
@@ -280,15 +280,15 @@ export class Records {
     const receipt = this.#receipt(endToEndId)
     const takenBack = [...receipt.takenBack, { returnId, transactionId, valueCents, nature, at }]
     this.#receipts.set(endToEndId, { ...receipt, takenBack })
-    this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'BANK' })
-    this.#enter('PAYMENT_TAKEN_BACK', at, { endToEndId, returnId, reference: receipt.reference, valueCents })
-    // Of a payment that no charge asked for, no event told either.
+    this.#addReturn(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'BANK' })
+    this.#addEntry('PAYMENT_TAKEN_BACK', at, { endToEndId, returnId, reference: receipt.reference, valueCents })
+    // A payment without a charge was not reported by an event either.
     if (receipt.chargeId !== undefined) this.emit(paymentTakenBackEvent(fact))
     this.#notifyOfReceipt(fact.eventId, endToEndId)
   }
 
   #codeIssued({ transactionId, pixCode, terms }: CodeIssued): void {
-    this.#foreignCodes.set(locationElsewhere(transactionId), { transactionId, pixCode, terms })
+    this.#foreignCodes.set(locationAtOtherBank(transactionId), { transactionId, pixCode, terms })
   }
 
   #codeDecoded({ decodeId, pixCode }: CodeDecoded): void {
@@ -312,8 +312,8 @@ export class Records {
     const moved = { status: 'CONFIRMED', valueCents, endToEndId, occurredAt: instant(at) } as const
     this.#payouts.set(id, { ...payout, endToEndId, answer: { ...answer, ...moved, ...(feeCents > 0 && { feeCents }) } })
     const reference = answer.id
-    this.#enter('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
-    if (feeCents > 0) this.#enter('TARIFF', at, { endToEndId, reference, valueCents: feeCents })
+    this.#addEntry('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
+    if (feeCents > 0) this.#addEntry('TARIFF', at, { endToEndId, reference, valueCents: feeCents })
     this.emit(payoutConfirmedEvent(payout, fact))
     this.#notifyOfPayout(fact.eventId, id)
     if (pays) this.#chargePaid(pays)
@@ -335,7 +335,7 @@ export class Records {
     const status = sumCents(returns) === answer.valueCents ? 'RETURNED' : 'CONFIRMED'
     this.#payouts.set(id, { ...payout, answer: { ...answer, status, returns } })
     const named = { endToEndId: answer.endToEndId ?? '', returnId, reference: answer.id }
-    this.#enter('PAYOUT_RETURNED', at, { ...named, valueCents })
+    this.#addEntry('PAYOUT_RETURNED', at, { ...named, valueCents })
     this.emit(payoutReturnedEvent(payout, fact))
     this.#notifyOfPayout(fact.eventId, id)
   }
@@ -357,8 +357,8 @@ export class Records {
     this.#refunds.set(id, { ...refund, returnId, answer: { ...answer, ...moved } })
     const { endToEndId } = refund.order
     const { transactionId } = answer
-    this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'MERCHANT' })
-    this.#enter('REFUND_SENT', at, { endToEndId, returnId, reference: answer.id, valueCents })
+    this.#addReturn(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'MERCHANT' })
+    this.#addEntry('REFUND_SENT', at, { endToEndId, returnId, reference: answer.id, valueCents })
     this.emit(refundConfirmedEvent(refund, fact))
     this.#notifyOfReceipt(fact.eventId, endToEndId)
   }
@@ -372,10 +372,10 @@ export class Records {
   }
 
   #accountDebited({ endToEndId, reference, valueCents, at }: AccountDebited): void {
-    this.#enter('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
+    this.#addEntry('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
   }
 
-  /** Only of what has a txid is anybody told. @source BCB, API Pix (callback of /webhook/{chave}) */
+  /** Only payments with a txid are reported to webhooks. @source BCB, API Pix (callback of /webhook/{chave}) */
   #notifyOfReceipt(id: string, endToEndId: string): void {
     const { pixKey, txid } = this.#receipt(endToEndId)
     if (txid !== undefined) this.notify({ id, pixKey, received: endToEndId, isDelivered: false })
@@ -386,8 +386,8 @@ export class Records {
     if (debitedKey !== undefined) this.notify({ id, pixKey: debitedKey, sent: payoutId, isDelivered: false })
   }
 
-  /** Keeps with its charge what went back of a payment. */
-  #wentBack(endToEndId: string, returned: PartnerPaymentReturn): void {
+  /** Adds a return to the payment in its charge. */
+  #addReturn(endToEndId: string, returned: PartnerPaymentReturn): void {
     const { chargeId } = this.#receipt(endToEndId)
     if (chargeId === undefined) return
     const charge = this.#charge(chargeId)
@@ -402,7 +402,7 @@ export class Records {
     if (event) this.#events.set(eventId, { ...event, deliveredAt: at })
   }
 
-  #enter(
+  #addEntry(
     kind: Entry['kind'],
     bookedAt: number,
     moved: Pick<Entry, 'endToEndId' | 'returnId' | 'reference' | 'valueCents'> & { readonly occurredAt?: string },
@@ -427,12 +427,12 @@ export class Records {
   }
 }
 
-/** All of them together. */
+/** Sum of the amounts, centavos. */
 export function sumCents(amounts: readonly { readonly valueCents: number }[]): number {
   return amounts.reduce((sum, { valueCents }) => sum + valueCents, 0)
 }
 
 function existing<T>(record: T | undefined, what: string): T {
-  if (record === undefined) throw new Error(`the book tells of ${what}`)
+  if (record === undefined) throw new Error(`the book mentions ${what}`)
   return record
 }

@@ -12,7 +12,7 @@ import type { Receipt, Refund } from './operations.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
 
-/** What the rules need. */
+/** Dependencies of {@link Refunds}. */
 export interface RefundsOptions {
   readonly book: Book
   /** `true` by default. */
@@ -21,14 +21,14 @@ export interface RefundsOptions {
   readonly chance: Chance
 }
 
-/** What the bank takes back of a payment by itself. */
+/** A return by the bank itself. */
 export interface ReturnOrder {
   readonly valueCents: number
   /** `MED_FRAUDE` by default. */
   readonly nature?: ReturnNature
 }
 
-/** The rules of payments that go back to who made them. Whoever answers waits for {@link Book.durable} first. */
+/** Rules for returns of received payments. Callers must await {@link Book.durable} before they respond. */
 export class Refunds {
   readonly #book: Book
   readonly #hasIdempotentOrders: boolean
@@ -43,8 +43,8 @@ export class Refunds {
   }
 
   /**
-   * Takes a refund on, once: the same id with the same order is the same refund. Without idempotent orders it is
-   * another one.
+   * Accepts a refund. Idempotent: the same id with the same order returns the existing refund. Without idempotent orders
+   * it is a new refund.
    * @param serviceId the service's id, where the book knows the refund by another
    * @throws Refused conflict (the id is known with another order) · payment_not_found · exceeds_payment (with what went
    *   back or is about to)
@@ -54,12 +54,12 @@ export class Refunds {
     const existing = this.#book.refunds.get(id)
     if (existing && this.#hasIdempotentOrders) {
       if (isDeepStrictEqual(existing.order, order)) return existing.answer
-      throw new Refused('conflict', 'the bank knows another refund under this id')
+      throw new Refused('conflict', 'a refund with this id and another order exists')
     }
     const receipt = this.#book.receipts.get(order.endToEndId)
-    if (!receipt) throw new Refused('payment_not_found', 'the bank received no such payment')
+    if (!receipt) throw new Refused('payment_not_found', 'payment not found')
     if (order.valueCents > this.#leftCents(receipt, ['PROCESSING', 'CONFIRMED'])) {
-      throw new Refused('exceeds_payment', 'more would go back than came in')
+      throw new Refused('exceeds_payment', 'the refunds exceed the payment')
     }
     const transactionId = this.#chance.transactionId()
     const refundId = nextExecution(id, this.#book.refunds)
@@ -76,7 +76,7 @@ export class Refunds {
   }
 
   /**
-   * Sends the money back, once, also where the bank took it back meanwhile.
+   * Confirms a refund: sends its money, once, even if the bank itself returned the payment in the meantime.
    * @throws Refused not_found · not_possible (sent already; failed, unless the order overrides that)
    */
   confirm(id: string, { valueCents, despiteFailure = false }: ConfirmationOrder = {}): PartnerRefund {
@@ -89,7 +89,7 @@ export class Refunds {
   }
 
   /**
-   * Gives a refund up.
+   * Fails a refund.
    * @throws Refused not_found · not_possible (sent or failed already)
    */
   fail(id: string): void {
@@ -105,29 +105,29 @@ export class Refunds {
   }
 
   /**
-   * Takes a payment of a charge back without being asked, as after a fraud (MED): of its first payment that has so much
-   * left. A refund that is only about to be does not count.
+   * Returns a payment of a charge without an order of the service, as after a fraud (MED). Chooses the first payment with
+   * enough left; refunds in progress do not count.
    * @throws Refused not_found · not_possible (no payment has so much left)
    */
   returnPayment(chargeId: string, order: ReturnOrder): { endToEndId: string; returnId: string } {
     const charge = this.#book.charges.get(chargeId)
-    if (!charge) throw new Refused('not_found', 'there is no such charge')
+    if (!charge) throw new Refused('not_found', 'charge not found')
     const endToEndId = charge.payments
       .map((payment) => payment.endToEndId)
       .find((id) => this.#leftCents(this.#book.receipts.get(id) as Receipt, ['CONFIRMED']) >= order.valueCents)
-    if (endToEndId === undefined) throw new Refused('not_possible', 'no payment of the charge has so much left')
+    if (endToEndId === undefined) throw new Refused('not_possible', 'no payment of the charge has enough left')
     return this.#returnByBank(endToEndId, order)
   }
 
   /**
-   * Takes a payment back without being asked, by its end-to-end id: also one that no charge asked for.
+   * Returns a payment without an order of the service, by its EndToEndId, even if it has no charge.
    * @throws Refused not_found · not_possible (it has not so much left)
    */
   returnReceived(endToEndId: string, order: ReturnOrder): { endToEndId: string; returnId: string } {
     const receipt = this.#book.receipts.get(endToEndId)
-    if (!receipt) throw new Refused('not_found', 'the bank received no such payment')
+    if (!receipt) throw new Refused('not_found', 'payment not found')
     if (this.#leftCents(receipt, ['CONFIRMED']) < order.valueCents) {
-      throw new Refused('not_possible', 'the payment has not so much left')
+      throw new Refused('not_possible', 'the payment does not have enough left')
     }
     return this.#returnByBank(endToEndId, order)
   }
@@ -141,11 +141,11 @@ export class Refunds {
 
   #known(id: string): Refund {
     const refund = this.#book.refunds.get(id)
-    if (!refund) throw new Refused('not_found', 'there is no such refund')
+    if (!refund) throw new Refused('not_found', 'refund not found')
     return refund
   }
 
-  /** What is left of a payment when refunds of these statuses are counted. */
+  /** Remaining centavos of a payment after returns by the bank and refunds in these statuses. */
   #leftCents({ payment, refundIds, takenBack }: Receipt, counted: readonly string[]): number {
     const refunds = refundIds.map((id) => this.#known(id).answer).filter(({ status }) => counted.includes(status))
     return payment.valueCents - sumCents(takenBack) - sumCents(refunds)

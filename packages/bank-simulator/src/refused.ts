@@ -1,4 +1,4 @@
-/** Why the bank says no, and the HTTP status that goes with it. */
+/** Refusal codes of the bank, with their HTTP status. */
 export const refusalStatuses = {
   invalid_request: 400,
   unauthorized: 401,
@@ -20,11 +20,11 @@ export const refusalStatuses = {
 /** A code of {@link refusalStatuses}. */
 export type RefusalCode = keyof typeof refusalStatuses
 
-/** A definite no: nothing was done, and the answer says so; `internal_error` alone says nothing. @source partner-protocol#answers */
+/** A refusal: nothing was executed. Only `internal_error` leaves the outcome open. @source partner-protocol#answers */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly errorCode: RefusalCode
-  /** What the answer tells besides. */
+  /** Further fields of the response. */
   readonly details: object
 
   constructor(errorCode: RefusalCode, message: string, details: object = {}) {

@@ -6,38 +6,38 @@ import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import type { BankEvent, EventEndpoint } from './events.ts'
+import { eventsToSend } from './false-events.ts'
 import type { Liar } from './lies.ts'
-import { sentOf } from './lying-events.ts'
 
-/** What the sender needs. */
+/** Dependencies of {@link EventSender}. */
 export interface EventSenderOptions {
   readonly book: Book
   readonly switchboard: Switchboard
   readonly liar: Liar
   readonly clock: Clock
   readonly chance: Chance
-  /** Base address of the service. */
+  /** Base URL of the service. */
   readonly eventsUrl: string
-  /** Signs every event. */
+  /** Secret that signs every event. */
   readonly secret: string
-  /** Says on the bank's side that something is wrong on the other one. */
+  /** Reports delivery failures to the bank's operator. */
   readonly warn: (message: string) => void
 }
 
-/** What may be wrong with an event that a test sends by hand. */
+/** Faults of an event that a test sends manually. */
 export interface Forgery {
   readonly secret?: string | undefined
-  /** How far the timestamp is off; negative is the past. */
+  /** Offset of the timestamp; negative is in the past. */
   readonly timestampOffsetSeconds?: number | undefined
 }
 
-/** Waits before each attempt after the first, the last one repeated for ever. */
+/** Delays before the retries; the last one repeats without limit. */
 const RETRY_DELAYS_MS = [200, 500, 1_000, 2_000, 5_000] as const
 
-/** For connecting, and then for the answer. */
+/** Timeout for connecting, and again for the response. */
 const ATTEMPT_TIMEOUT_MS = 5_000
 
-/** Shuffled events wait up to this long. */
+/** Maximum random delay of shuffled events. */
 const SHUFFLE_MS = 250
 
 const CONNECTIONS_MAX = 32
@@ -47,7 +47,7 @@ const PATHS: Readonly<Record<EventEndpoint, string>> = {
   'cash-out': receiveCashOutEvent.path,
 }
 
-/** Tells the service what happened, over its signed webhook, until it answers 200. @source partner-protocol#events */
+/** Sends signed events to the service and retries until it responds 200. @source partner-protocol#events */
 export class EventSender {
   readonly #options: EventSenderOptions
   readonly #pool: Pool
@@ -67,11 +67,11 @@ export class EventSender {
     })
   }
 
-  /** Begins to deliver an event, as often and as late as the bank now behaves; goes on until the service has it. */
+  /** Starts to deliver an event, with the copies and delay now configured. Retries until the service accepts it. */
   deliver(event: BankEvent): void {
     const delivery = this.#deliver(event)
       .catch((error: unknown) => {
-        if (!this.#stopping.signal.aborted) this.#options.warn(`an event stays undelivered: ${error}`)
+        if (!this.#stopping.signal.aborted) this.#options.warn(`event delivery aborted until the next start: ${error}`)
       })
       .finally(() => this.#deliveries.delete(delivery))
     this.#deliveries.add(delivery)
@@ -79,7 +79,7 @@ export class EventSender {
 
   /**
    * Makes one attempt.
-   * @returns the status of the answer, `undefined` where there was none
+   * @returns the HTTP status, or `undefined` if there was no response
    */
   async attempt(endpoint: EventEndpoint, body: string, forgery: Forgery = {}): Promise<number | undefined> {
     const { clock, secret } = this.#options
@@ -102,7 +102,7 @@ export class EventSender {
     }
   }
 
-  /** Gives up what is under way; the book keeps it for the next start. */
+  /** Aborts deliveries in progress; the book keeps them for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#pool.destroy()
@@ -113,13 +113,13 @@ export class EventSender {
     const { book, switchboard, clock } = this.#options
     const { eventCopies, eventDelayMs, eventsShuffled } = switchboard.behavior
     await book.durable()
-    for (const sent of sentOf(event, this.#options)) {
+    for (const outgoing of eventsToSend(event, this.#options)) {
       await Promise.all(
-        Array.from({ length: eventCopies }, () => this.#deliverCopy(sent, eventDelayMs, eventsShuffled)),
+        Array.from({ length: eventCopies }, () => this.#deliverCopy(outgoing, eventDelayMs, eventsShuffled)),
       )
     }
     book.record({ fact: 'event delivered', at: clock.now(), eventId: event.body.eventId })
-    // Were it lost it would be sent again.
+    // If this fact is lost, the event is only sent again.
     book.durableSoon()
   }
 
@@ -130,7 +130,7 @@ export class EventSender {
     for (let failures = 0; ; failures++) {
       const status = await this.attempt(endpoint, text)
       if (status === 200) return
-      if (failures === 0) warn(`event ${body.eventId} is not accepted (${status ?? 'no answer'}); it is sent again`)
+      if (failures === 0) warn(`event ${body.eventId} was not accepted (${status ?? 'no response'}); retrying`)
       await this.#sleep(RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[4])
     }
   }

@@ -7,12 +7,12 @@ import { isInstant } from './instants.ts'
 import { partnerRoutes } from './partner-routes.ts'
 import { Refused, refusalStatuses } from './refused.ts'
 
-/** How long an id may be in a path, each character percent-encoded. */
+/** Maximum length of an id in a path, with each character percent-encoded. */
 const PARAM_MAX_LENGTH = 512
 
 /**
- * Builds the bank's HTTP server; it does not listen yet. No answer leaves before everything the bank knew when it was
- * made is on the disk, so that nobody is ever told what a crash could take back.
+ * Builds the bank's HTTP server; it does not listen yet. Every response waits until the book is on disk, so that a crash
+ * cannot undo what was reported.
  * @param token the bearer token of every call
  * @param warn is told of every answer 500
  */
@@ -33,14 +33,14 @@ export function createServer(bank: Bank, token: string, warn: (message: string) 
   })
   app.addHook('onSend', () => bank.book.durable())
   app.setNotFoundHandler(async () => {
-    throw new Refused('not_found', 'the bank has no such path')
+    throw new Refused('not_found', 'path not found')
   })
   app.setErrorHandler<FastifyError | Refused>((error, _request, reply) => {
     if (error instanceof Refused) return refuse(reply, error)
-    // Fastify's own refusals: the body's shape, its JSON, its size, its type.
+    // Fastify's own errors: invalid schema, JSON, size or content type.
     const { statusCode = 500, message } = error
     if (statusCode < 500) return reply.code(statusCode).send({ errorCode: 'invalid_request', errorMessage: message })
-    warn(`the bank failed: ${error.stack}`)
+    warn(`unhandled error: ${error.stack}`)
     return reply.code(500).send({ errorCode: 'internal_error' })
   })
   app.register(async (scope) => partnerRoutes(scope, bank))
@@ -52,7 +52,7 @@ function refuse(reply: FastifyReply, { errorCode, message, details }: Refused): 
   return reply.code(refusalStatuses[errorCode]).send({ errorCode, errorMessage: message, ...details })
 }
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, independent of the lengths. */
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer]
   return timingSafeEqual(a, b)

@@ -2,9 +2,9 @@ import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import type { Course } from './facts.ts'
 
-/** What the settler needs. */
+/** Dependencies of {@link Settler}. */
 export interface SettlerOptions {
-  /** By id; a settled one says another status. */
+  /** Accepted orders by id. Settled orders have another status than `PROCESSING`. */
   readonly accepted: ReadonlyMap<string, { readonly answer: { readonly status: string }; readonly course: Course }>
   readonly orders: {
     confirm(id: string): void
@@ -14,51 +14,51 @@ export interface SettlerOptions {
   readonly chance: Chance
 }
 
-/** An instant payment takes this long, and up to twice as long. */
+/** Minimum duration of a settlement; the maximum is twice as long. */
 const SETTLEMENT_MS = 50
 
-/** Carries out, or gives up, what was accepted: by itself, a moment later, also over a restart. */
+/** Confirms or fails accepted orders automatically after a short delay, even across restarts. */
 export class Settler {
   readonly #options: SettlerOptions
   readonly #stopping = new AbortController()
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #inProgress = new Map<string, Promise<void>>()
 
   constructor(options: SettlerOptions) {
     this.#options = options
   }
 
-  /** Takes up what an earlier run accepted and did not settle. */
+  /** Resumes the orders that an earlier run accepted and did not settle. */
   resume(): void {
     for (const id of this.#options.accepted.keys()) this.settle(id)
   }
 
-  /** Begins to settle; what is settled, under way or waits for a control is left alone. */
+  /** Starts to settle an order, unless it is settled, in progress or waiting for a control. */
   settle(id: string): void {
-    if (!this.#isDue(id) || this.#underWay.has(id)) return
-    const settlement = this.#settle(id).finally(() => this.#underWay.delete(id))
-    this.#underWay.set(id, settlement)
+    if (!this.#isDue(id) || this.#inProgress.has(id)) return
+    const settlement = this.#settle(id).finally(() => this.#inProgress.delete(id))
+    this.#inProgress.set(id, settlement)
   }
 
-  /** Settles in this moment what {@link settle} would settle in the next. */
+  /** Settles an order synchronously, without the delay of {@link settle}. */
   settleNow(id: string): void {
-    if (this.#isDue(id)) this.#end(id)
+    if (this.#isDue(id)) this.#confirmOrFail(id)
   }
 
-  /** Leaves what is under way to the next start. */
+  /** Aborts settlements in progress; the next start resumes them. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await Promise.all(this.#underWay.values())
+    await Promise.all(this.#inProgress.values())
   }
 
   async #settle(id: string): Promise<void> {
     const { clock, chance } = this.#options
     await clock.sleep(SETTLEMENT_MS + chance.below(SETTLEMENT_MS + 1), this.#stopping.signal).catch(() => undefined)
-    // A control may have been faster.
+    // A control may have settled it in the meantime.
     if (this.#stopping.signal.aborted || !this.#isDue(id)) return
-    this.#end(id)
+    this.#confirmOrFail(id)
   }
 
-  #end(id: string): void {
+  #confirmOrFail(id: string): void {
     const { accepted, orders } = this.#options
     if (accepted.get(id)?.course === 'fail') orders.fail(id)
     else orders.confirm(id)

@@ -1,17 +1,17 @@
 import type { Entry } from './records.ts'
 
 /**
- * Which entries are wanted. The time is that of booking, `from` inclusive, `to` exclusive, so that a window of the past
- * never changes, whatever `occurredAt` a late entry bears. Epoch milliseconds.
+ * Query for a window of entries by time of booking, epoch milliseconds: `from` inclusive, `to` exclusive. A past window
+ * never changes, because late entries are booked late, whatever their `occurredAt`.
  */
 export interface StatementQuery {
   readonly from: number
   readonly to: number
-  /** How many entries of the window were read before: the `nextCursor` of the page before, or 0. */
+  /** Number of entries of the window to skip: `nextCursor` of the previous page, or 0. */
   readonly cursor: number
 }
 
-/** A page of the statement; the two balances are those of the whole window. */
+/** A page of the statement. The balances are those of the whole window. */
 export interface Statement {
   readonly entries: readonly StatementEntry[]
   readonly openingCents: number
@@ -20,10 +20,10 @@ export interface Statement {
   readonly nextCursor: string | null
 }
 
-/** An entry as it stands in the statement. */
+/** An entry as returned in the statement. */
 export type StatementEntry = Omit<Entry, 'bookedAt'>
 
-/** Keeps an answer well below the 64 KiB of the protocol. */
+/** Keeps a response well below the protocol's limit of 64 KiB. */
 const PAGE_ENTRIES = 100
 
 /** Reads a page of the statement. @source partner-protocol#statement */
@@ -40,12 +40,12 @@ export function statementOf(entries: readonly Entry[], { from, to, cursor }: Sta
   }
 }
 
-/** An entry without what is the bank's own. */
+/** An entry without the bank's internal fields. */
 export function statementEntry({ bookedAt: _, ...entry }: Entry): StatementEntry {
   return entry
 }
 
-/** What these entries add to the account. */
+/** Sum of the entries with their signs, centavos. */
 export function balanceCents(entries: readonly Entry[]): number {
   return entries.reduce((sum, { sign, valueCents }) => (sign === '+' ? sum + valueCents : sum - valueCents), 0)
 }

@@ -6,7 +6,7 @@ import { Book } from '../src/book.ts'
 import { bankDirectory, ID, startBank } from './support/bank.ts'
 import { runningClock } from './support/clocks.ts'
 
-test('[partner-protocol] a restart keeps every charge, payout, refund, event and total', async (t) => {
+test('[partner-protocol] a restart keeps all charges, payouts, refunds, events and totals', async (t) => {
   // It runs: a stepped one would be put forward by every try to deliver the events, past the end of the charge.
   const clock = runningClock()
   const bank = await startBank(t, { clock })
@@ -46,19 +46,19 @@ test('[partner-protocol] a restart keeps every charge, payout, refund, event and
   assert.equal((await again.payout('by code', { valueCents: 9, pixCode, decodeId })).status, 202)
 })
 
-test('[partner-protocol] a book that cannot be read is not begun anew', async (t) => {
+test('[partner-protocol] an unreadable book is not replaced by a new one', async (t) => {
   const directory = await bankDirectory(t)
   await appendFile(join(directory, 'book.jsonl'), '{"fact":"charge paid","chargeId":"nobody","payment":{}}\n')
   await assert.rejects(Book.open(directory), /charge nobody before it was created/)
 })
 
-test('[partner-protocol] a fact that this bank does not know is not skipped', async (t) => {
+test('[partner-protocol] an unknown fact in the book is an error', async (t) => {
   const directory = await bankDirectory(t)
   await appendFile(join(directory, 'book.jsonl'), '{"fact":"bank robbed"}\n')
   await assert.rejects(Book.open(directory), /does not know: \{"fact":"bank robbed"\}/)
 })
 
-test('[partner-protocol] when the disk refuses, no answer promises anything', async (t) => {
+test('[partner-protocol] if a write to disk fails, no request succeeds', async (t) => {
   const warnings: string[] = []
   const bank = await startBank(t, { warn: (warning) => warnings.push(warning) })
   await bank.charge()

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { ID, startBank, TERMS, WELL_BEHAVED } from './support/bank.ts'
 import { steppedClock } from './support/clocks.ts'
 
-test('[sandbox.2] pay is 202 and returns the end-to-end id, with a body or without', async (t) => {
+test('[sandbox.2] pay returns 202 and the EndToEndId, with or without a body', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   for (const body of [{}, undefined, '']) {
@@ -14,7 +14,7 @@ test('[sandbox.2] pay is 202 and returns the end-to-end id, with a body or witho
   }
 })
 
-test('[sandbox.2] pay takes another amount, another payer and another time', async (t) => {
+test('[sandbox.2] pay accepts an amount, a payer and a time', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.charge()
   const order = { valueCents: 1, payerName: 'Outra Pessoa', occurredAt: '2026-11-20T23:59:00-03:00' }
@@ -30,7 +30,7 @@ test('[sandbox.2] pay takes another amount, another payer and another time', asy
   })
 })
 
-test('[sandbox.2] a charge without a payer is paid by somebody', async (t) => {
+test('[sandbox.2] a charge without a payer is paid by the default payer', async (t) => {
   const bank = await startBank(t)
   const { payer: _, ...terms } = TERMS
   await bank.charge(ID, terms)
@@ -39,7 +39,7 @@ test('[sandbox.2] a charge without a payer is paid by somebody', async (t) => {
   assert.deepEqual(payer, { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' })
 })
 
-test('[sandbox.2] an expired charge is paid', async (t) => {
+test('[sandbox.2] an expired charge can be paid', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.charge()
@@ -48,7 +48,7 @@ test('[sandbox.2] an expired charge is paid', async (t) => {
   assert.equal((await bank.call('GET', `/charges/${ID}`)).body.status, 'PAID')
 })
 
-test('[sandbox.2] a cancelled charge is paid: the money was on its way', async (t) => {
+test('[sandbox.2] a cancelled charge can be paid, as if the money was already sent', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   await bank.call('DELETE', `/charges/${ID}`)
@@ -56,7 +56,7 @@ test('[sandbox.2] a cancelled charge is paid: the money was on its way', async (
   assert.equal((await bank.call('GET', `/charges/${ID}`)).body.status, 'PAID')
 })
 
-test('[sandbox.2] a paid charge is paid again, each payment with its own end-to-end id', async (t) => {
+test('[sandbox.2] a paid charge can be paid again; each payment has its own EndToEndId', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   const first = await bank.call('POST', `/control/charges/${ID}/pay`)
@@ -69,7 +69,7 @@ test('[sandbox.2] a paid charge is paid again, each payment with its own end-to-
   )
 })
 
-test('[sandbox.3] fail is 202; what failed cannot be paid', async (t) => {
+test('[sandbox.3] fail returns 202; a failed charge cannot be paid', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   assert.deepEqual(await bank.call('POST', `/control/charges/${ID}/fail`), { status: 202, body: { accepted: true } })
@@ -83,7 +83,7 @@ for (const [before, method, path] of [
   ['cancelled', 'DELETE', `/charges/${ID}`],
   ['failed', 'POST', `/control/charges/${ID}/fail`],
 ] as const) {
-  test(`[sandbox.3] a ${before} charge cannot fail any more`, async (t) => {
+  test(`[sandbox.3] a ${before} charge cannot be failed`, async (t) => {
     const bank = await startBank(t)
     await bank.charge()
     await bank.call(method, path)
@@ -92,7 +92,7 @@ for (const [before, method, path] of [
   })
 }
 
-test('[sandbox.1] a charge the bank never saw is 404', async (t) => {
+test('[sandbox.1] an unknown charge gets 404', async (t) => {
   const bank = await startBank(t)
   for (const action of ['pay', 'fail']) {
     const { status, body } = await bank.call('POST', `/control/charges/${ID}/${action}`)
@@ -100,7 +100,7 @@ test('[sandbox.1] a charge the bank never saw is 404', async (t) => {
   }
 })
 
-test('[sandbox.13] money leaves the account that the service never asked for, for good', async (t) => {
+test('[sandbox.13] a debit without an order of the service leaves the account permanently', async (t) => {
   const bank = await startBank(t)
   for (const body of [{}, { valueCents: 0 }, { valueCents: 5, more: 1 }]) {
     assert.equal((await bank.call('POST', '/control/debits', body)).status, 400, JSON.stringify(body))
@@ -116,7 +116,7 @@ test('[sandbox.13] money leaves the account that the service never asked for, fo
   ])
 })
 
-test('[sandbox.6] the behaviour changes field by field', async (t) => {
+test('[sandbox.6] changing the behaviour changes only the given fields', async (t) => {
   const bank = await startBank(t)
   assert.deepEqual(await bank.call('GET', '/control/behavior'), { status: 200, body: WELL_BEHAVED })
   await bank.call('PUT', '/control/behavior', { cashOut: 'manual', eventCopies: 5 })
@@ -133,7 +133,7 @@ test('[sandbox.5] a restart resets the behaviour', async (t) => {
   assert.deepEqual((await again.call('GET', '/control/behavior')).body, WELL_BEHAVED)
 })
 
-test('[sandbox.6] an unknown field or value of the behaviour is 400 and changes nothing', async (t) => {
+test('[sandbox.6] an unknown field or value of the behaviour gets 400 and changes nothing', async (t) => {
   const bank = await startBank(t)
   for (const change of [
     { cashin: 'reject' },

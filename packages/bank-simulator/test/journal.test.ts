@@ -5,7 +5,7 @@ import test from 'node:test'
 import { Journal } from '../src/journal.ts'
 import { bankDirectory } from './support/bank.ts'
 
-test('[partner-protocol] lines come back in order, whatever they hold', async (t) => {
+test('[partner-protocol] lines are read back in order, whatever they contain', async (t) => {
   const path = join(await bankDirectory(t), 'deeper', 'lines')
   const { journal, lines } = await Journal.open(path)
   assert.deepEqual([...lines], [])
@@ -17,13 +17,13 @@ test('[partner-protocol] lines come back in order, whatever they hold', async (t
   await again.journal.close()
 })
 
-test('[partner-protocol] only the owner may read the book', { skip: process.platform === 'win32' }, async (t) => {
+test('[partner-protocol] only the owner can read the book', { skip: process.platform === 'win32' }, async (t) => {
   const path = join(await bankDirectory(t), 'lines')
   await (await Journal.open(path)).journal.close()
   assert.equal((await stat(path)).mode & 0o777, 0o600)
 })
 
-test('[partner-protocol] what was flushed is in the file; what comes meanwhile follows', async (t) => {
+test('[partner-protocol] flushed lines are in the file; lines appended in the meantime follow', async (t) => {
   const path = join(await bankDirectory(t), 'lines')
   const { journal } = await Journal.open(path)
   const expected: string[] = []
@@ -38,7 +38,7 @@ test('[partner-protocol] what was flushed is in the file; what comes meanwhile f
   await journal.close()
 })
 
-test('[partner-protocol] what nobody waits for is in the file in a moment, each time', async (t) => {
+test('[partner-protocol] flushSoon writes lines to the file shortly after each call', async (t) => {
   const path = join(await bankDirectory(t), 'lines')
   const { journal } = await Journal.open(path)
   for (const expected of ['one\n', 'one\ntwo\n']) {
@@ -49,7 +49,7 @@ test('[partner-protocol] what nobody waits for is in the file in a moment, each 
   await journal.close()
 })
 
-test('[partner-protocol] that nobody waits for it changes nothing for those who wait, where the disk refuses it', async (t) => {
+test('[partner-protocol] if a scheduled flush fails, a caller of flushed gets the error', async (t) => {
   const { journal } = await Journal.open(join(await bankDirectory(t), 'lines'))
   await journal.close()
   journal.append('lost')
@@ -57,7 +57,7 @@ test('[partner-protocol] that nobody waits for it changes nothing for those who 
   await assert.rejects(journal.flushed())
 })
 
-test('[partner-protocol] a torn last line is cut off, and the book goes on after it', async (t) => {
+test('[partner-protocol] an incomplete last line is truncated and the book continues after it', async (t) => {
   const path = join(await bankDirectory(t), 'lines')
   const { journal } = await Journal.open(path)
   journal.append('whole')
@@ -70,7 +70,7 @@ test('[partner-protocol] a torn last line is cut off, and the book goes on after
   assert.equal(await readFile(path, 'utf8'), 'whole\nnext\n')
 })
 
-test('[partner-protocol] after a write that failed nothing is promised any more', async (t) => {
+test('[partner-protocol] after a failed write every flush rejects', async (t) => {
   const { journal } = await Journal.open(join(await bankDirectory(t), 'lines'))
   await journal.close()
   journal.append('lost')

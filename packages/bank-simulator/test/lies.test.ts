@@ -16,7 +16,7 @@ async function sentPayout(bank: TestBank): Promise<void> {
   await becomes(bank, `/payouts/${PAYOUT_ID}`, 'CONFIRMED')
 }
 
-test('[sandbox.11] a seed decides at which occasion a lie is told, and a rate how often', () => {
+test('[sandbox.11] the seed decides when a lie is told, the rate how often', () => {
   const drawn = (seed: number, name: Lie = 'falseNotFound') => {
     const liar = new Liar()
     liar.change({ seed, perThousand: { [name]: 300 } })
@@ -29,7 +29,7 @@ test('[sandbox.11] a seed decides at which occasion a lie is told, and a rate ho
   assert.ok(often > 250 && often < 350, String(often))
 })
 
-test('[sandbox.11] a bank without configured lies tells none; an unknown lie is 400', async (t) => {
+test('[sandbox.11] a bank without configured lies tells none; an unknown lie gets 400', async (t) => {
   const liar = new Liar()
   for (const name of Object.keys(lies) as Lie[]) assert.equal(liar.tells(name), false)
   const bank = await startBank(t)
@@ -37,7 +37,7 @@ test('[sandbox.11] a bank without configured lies tells none; an unknown lie is 
   assert.deepEqual((await bank.call('GET', '/control/lies')).body, { told: {} })
 })
 
-test('[sandbox.11] 500 before anything is done, or after everything', async (t) => {
+test('[sandbox.11] a request gets 500 before or after its execution', async (t) => {
   const bank = await startBank(t)
   await lie(bank, 'unavailable')
   assert.equal((await bank.payout()).status, 500)
@@ -49,14 +49,14 @@ test('[sandbox.11] 500 before anything is done, or after everything', async (t) 
   assert.deepEqual((await bank.call('GET', '/control/lies')).body.told, { unavailable: 1, errorAfterExecuting: 1 })
 })
 
-test('[sandbox.11] a balance that is R$ 100,00 less than it is, beside a true statement', async (t) => {
+test('[sandbox.11] the balance is R$ 100,00 too low while the statement is correct', async (t) => {
   const bank = await startBank(t)
   await lie(bank, 'balanceShort')
   assert.equal((await bank.call('GET', '/balance')).body.availableCents, -10_000)
   assert.equal((await bank.call('GET', '/statement')).body.closingCents, 0)
 })
 
-test('[sandbox.11] a refusal of what is carried out', async (t) => {
+test('[sandbox.11] an order is executed and refused', async (t) => {
   const bank = await startBank(t)
   await lie(bank, 'falseRefusal')
   const { status, body } = await bank.payout()
@@ -65,7 +65,7 @@ test('[sandbox.11] a refusal of what is carried out', async (t) => {
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
 })
 
-test('[sandbox.11] of what is known: never seen, failed, a centavo more, or another one; the book is true', async (t) => {
+test('[sandbox.11] a query responds not found, a failure, a centavo too much or another operation; the book is correct', async (t) => {
   const bank = await startBank(t)
   await sentPayout(bank)
   await bank.payout(OTHER_ID)
@@ -83,7 +83,7 @@ test('[sandbox.11] of what is known: never seen, failed, a centavo more, or anot
   assert.deepEqual((await bank.call('GET', '/control/book')).body.payouts[0], truth)
 })
 
-test('[sandbox.11] an event before the answer', async (t) => {
+test('[sandbox.11] an event arrives before the response', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   await lie(bank, 'early')
@@ -92,7 +92,7 @@ test('[sandbox.11] an event before the answer', async (t) => {
   assert.equal((await answered).body.status, 'PROCESSING')
 })
 
-test('[sandbox.11] an event is lost, doubled, without our ids, of another amount, or of another thing', async (t) => {
+test('[sandbox.11] an event is lost, doubled, or has no ids of the service, a wrong amount or another operation’s ids', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   await bank.charge()
@@ -118,7 +118,7 @@ test('[sandbox.11] an event is lost, doubled, without our ids, of another amount
   assert.equal(events.delivered.length + events.pending.length, 6)
 })
 
-test('[sandbox.12] without idempotent orders each order is another payout or refund, also over a restart', async (t) => {
+test('[sandbox.12] without idempotent orders each repeated order is a new payout or refund, even after a restart', async (t) => {
   const bank = await startBank(t, { hasIdempotentOrders: false })
   const endToEndId = await bank.paidCharge()
   for (const expected of [1, 2]) {
@@ -138,7 +138,7 @@ test('[sandbox.12] without idempotent orders each order is another payout or ref
   assert.deepEqual((await again.call('GET', '/control/book')).body.entries, entries)
 })
 
-test('[sandbox.12] without idempotent orders another order under the same id is carried out too', async (t) => {
+test('[sandbox.12] without idempotent orders another order with the same id is executed too', async (t) => {
   const bank = await startBank(t, { hasIdempotentOrders: false })
   await sentPayout(bank)
   assert.equal((await bank.payout(PAYOUT_ID, { ...PAYOUT, valueCents: 1 })).status, 202)

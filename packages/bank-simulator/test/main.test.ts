@@ -12,7 +12,7 @@ import { startService } from './support/receiving-gateway.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-test('[partner-protocol] after kill -9 the book has everything that was answered, and events go on', async (t) => {
+test('[partner-protocol] after kill -9 the book has all acknowledged requests, and event delivery resumes', async (t) => {
   const directory = await bankDirectory(t)
   const refusing = await startService(t, () => 503)
   const bank = await startProcess(t, directory, { PIXGATE_SIMULATOR_EVENTS_URL: refusing.url })
@@ -44,7 +44,7 @@ test('[partner-protocol] after kill -9 the book has everything that was answered
   assert.equal(availableCents, 15_000)
 })
 
-test('[partner-protocol] after kill -9 every payout that was answered goes out once, and is reported', async (t) => {
+test('[partner-protocol] after kill -9 every acknowledged payout is sent once and reported', async (t) => {
   const directory = await bankDirectory(t)
   const bank = await startProcess(t, directory)
   const answered: string[] = []
@@ -74,7 +74,7 @@ test('[partner-protocol] after kill -9 every payout that was answered goes out o
   )
 })
 
-test('[partner-protocol] what an event reports is in the bank’s book, even if the bank is killed as it arrives', async (t) => {
+test('[partner-protocol] the content of an event is in the bank’s book even if the bank is killed when the event arrives', async (t) => {
   const directory = await bankDirectory(t)
   const arrival = Promise.withResolvers<void>()
   const service = await startService(t, () => {
@@ -92,7 +92,7 @@ test('[partner-protocol] what an event reports is in the bank’s book, even if 
   assert.equal(payments[0].endToEndId, service.received[0]?.event.endToEndId)
 })
 
-test('[partner-protocol] SIGTERM ends it cleanly; what it says is one line', async (t) => {
+test('[partner-protocol] SIGTERM stops the bank cleanly; its output is one line', async (t) => {
   const bank = await startProcess(t, await bankDirectory(t))
   bank.process.kill('SIGTERM')
   await once(bank.process, 'close')
@@ -100,7 +100,7 @@ test('[partner-protocol] SIGTERM ends it cleanly; what it says is one line', asy
   assert.deepEqual(bank.lines, [`{"ready":true,"port":${bank.port}}`])
 })
 
-test('[sandbox.20] with --api-pix it needs no variable, and says where it listens and what a client needs', async (t) => {
+test('[sandbox.20] with --api-pix the bank needs no variable and prints its URLs and the data that a client needs', async (t) => {
   const directory = await bankDirectory(t)
   const free = { PIXGATE_SIMULATOR_API_PIX_PORT: '0', PIXGATE_SIMULATOR_PAYLOAD_PORT: '0' }
   const none = {
@@ -127,7 +127,7 @@ test('[sandbox.20] with --api-pix it needs no variable, and says where it listen
   assert.equal(controls.status, 200)
 })
 
-test('[partner-protocol] it ends with its parent where it is configured to', async (t) => {
+test('[partner-protocol] the bank exits with its parent if configured to', async (t) => {
   const bank = await startProcess(t, await bankDirectory(t), { PIXGATE_SIMULATOR_EXIT_WITH_PARENT: '1' })
   bank.process.stdin?.end()
   await once(bank.process, 'close')
@@ -138,7 +138,7 @@ for (const [name, value, message] of [
   ['PIXGATE_PARTNER_TOKEN', '', 'PIXGATE_PARTNER_TOKEN is not set'],
   ['PIXGATE_SIMULATOR_PORT', '80x', 'PIXGATE_SIMULATOR_PORT is not a port'],
 ] as const) {
-  test(`[partner-protocol] it does not start with ${name}=${value}`, async (t) => {
+  test(`[partner-protocol] the bank does not start with ${name}=${value}`, async (t) => {
     const child = spawnBank(t, await bankDirectory(t), { [name]: value })
     const said: Buffer[] = []
     child.stderr?.on('data', (data: Buffer) => said.push(data))

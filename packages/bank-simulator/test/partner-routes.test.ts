@@ -4,7 +4,7 @@ import { isEndToEndId, parseBrCode } from '@pixgate/brcode'
 import { ID, NOBODY, startBank, TERMS, TOKEN } from './support/bank.ts'
 import { steppedClock } from './support/clocks.ts'
 
-test('[partner-protocol] without the token, or with another one, every call is 401', async (t) => {
+test('[partner-protocol] a request without the token or with a wrong one gets 401', async (t) => {
   const bank = await startBank(t)
   for (const authorization of [undefined, 'Bearer another', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`]) {
     for (const path of ['/charges/1', '/balance', '/control/book', '/nowhere']) {
@@ -14,7 +14,7 @@ test('[partner-protocol] without the token, or with another one, every call is 4
   }
 })
 
-test('[partner-protocol] a charge is 201 and echoes what was asked for', async (t) => {
+test('[partner-protocol] creating a charge returns 201 and the requested terms', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   const { status, body } = await bank.charge()
   assert.equal(status, 201)
@@ -32,14 +32,14 @@ test('[partner-protocol] the Pix code is a dynamic BR Code of the merchant', asy
   assert.deepEqual([code.merchantName, code.merchantCity], ['Loja Exemplo', 'Sao Paulo'])
 })
 
-test('[partner.1] the same request again, in any order of keys, is 200 and the same charge', async (t) => {
+test('[partner.1] a repeated request, with its keys in any order, returns 200 and the same charge', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   const first = await bank.charge()
   const again = await bank.charge(ID, Object.fromEntries(Object.entries(TERMS).reverse()))
   assert.deepEqual(again, { status: 200, body: first.body })
 })
 
-test('[partner.1] the same id with another body is a conflict, and changes nothing', async (t) => {
+test('[partner.1] the same id with another body is a conflict and changes nothing', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   const { body: charge } = await bank.charge()
   for (const change of [{ valueCents: 15_001 }, { description: 'Pedido 2' }, { payer: undefined }]) {
@@ -49,7 +49,7 @@ test('[partner.1] the same id with another body is a conflict, and changes nothi
   assert.deepEqual((await bank.call('GET', `/charges/${ID}`)).body, { ...charge, payments: [] })
 })
 
-test('[partner.1] of a hundred same requests at the same time one is new', async (t) => {
+test('[partner.1] a hundred concurrent equal requests create one charge', async (t) => {
   const bank = await startBank(t)
   const answers = await Promise.all(Array.from({ length: 100 }, () => bank.charge()))
   assert.equal(answers.filter(({ status }) => status === 201).length, 1)
@@ -57,19 +57,19 @@ test('[partner.1] of a hundred same requests at the same time one is new', async
 })
 
 const faults: [fault: string, body: unknown][] = [
-  ['no JSON', '{'],
-  ['no object', '[]'],
+  ['a body that is not JSON', '{'],
+  ['a body that is not an object', '[]'],
   ['a missing field', { ...TERMS, merchant: undefined }],
   ['an unknown field', { ...TERMS, currency: 'BRL' }],
   ['an amount as text', { ...TERMS, valueCents: '15000' }],
   ['half a centavo', { ...TERMS, valueCents: 0.5 }],
-  ['nothing to pay', { ...TERMS, valueCents: 0 }],
-  ['no instant', { ...TERMS, expiresAt: 'tomorrow' }],
+  ['an amount of zero', { ...TERMS, valueCents: 0 }],
+  ['an invalid date-time', { ...TERMS, expiresAt: 'tomorrow' }],
   ['a leap second', { ...TERMS, expiresAt: '2026-12-31T23:59:60Z' }],
-  ['a merchant without a letter', { ...TERMS, merchant: { ...TERMS.merchant, name: '☕' } }],
+  ['a merchant name without letters', { ...TERMS, merchant: { ...TERMS.merchant, name: '☕' } }],
 ]
 for (const [fault, body] of faults) {
-  test(`[partner-protocol] ${fault} is 400 and leaves no charge`, async (t) => {
+  test(`[partner-protocol] a charge with ${fault} gets 400 and is not created`, async (t) => {
     const bank = await startBank(t)
     const refusal = await bank.call('PUT', `/charges/${ID}`, body)
     assert.deepEqual([refusal.status, refusal.body.errorCode], [400, 'invalid_request'])
@@ -78,7 +78,7 @@ for (const [fault, body] of faults) {
   })
 }
 
-test('[partner-protocol] what the bank has never seen is 404', async (t) => {
+test('[partner-protocol] an unknown charge or path gets 404', async (t) => {
   const bank = await startBank(t)
   for (const [method, path] of [
     ['GET', `/charges/${ID}`],
@@ -90,14 +90,14 @@ test('[partner-protocol] what the bank has never seen is 404', async (t) => {
   }
 })
 
-test('[partner-protocol] an id may be as long as a reference and hold what a path cannot', async (t) => {
+test('[partner-protocol] an id can have 128 characters and characters that need percent-encoding', async (t) => {
   const bank = await startBank(t)
   const id = encodeURIComponent('á/?#%'.padEnd(128, ' '))
   assert.equal((await bank.charge(id)).status, 201)
   assert.equal((await bank.call('GET', `/charges/${id}`)).status, 200)
 })
 
-test('[partner-protocol] a charge expires by the clock', async (t) => {
+test('[partner-protocol] an active charge is EXPIRED after its expiry time', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.charge()
@@ -108,7 +108,7 @@ test('[partner-protocol] a charge expires by the clock', async (t) => {
   assert.equal(await status(), 'EXPIRED')
 })
 
-test('[partner-protocol] a charge is cancelled once and again, also after it expired', async (t) => {
+test('[partner-protocol] cancelling a charge is idempotent and works after expiry', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.charge()
@@ -119,7 +119,7 @@ test('[partner-protocol] a charge is cancelled once and again, also after it exp
   assert.equal((await bank.call('GET', `/charges/${ID}`)).body.status, 'CANCELLED')
 })
 
-test('[partner-protocol] a paid charge is not cancelled: 409 with its payment', async (t) => {
+test('[partner-protocol] cancelling a paid charge gets 409 with its payment', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   const { endToEndId } = (await bank.call('POST', `/control/charges/${ID}/pay`, {})).body
@@ -128,7 +128,7 @@ test('[partner-protocol] a paid charge is not cancelled: 409 with its payment', 
   assert.equal(body.payments[0].endToEndId, endToEndId)
 })
 
-test('[partner-protocol] a charge that failed is not cancelled', async (t) => {
+test('[partner-protocol] a failed charge cannot be cancelled', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   await bank.call('POST', `/control/charges/${ID}/fail`)
@@ -153,7 +153,7 @@ test('[partner-protocol] a query reports the payment', async (t) => {
   })
 })
 
-test('[partner-protocol] a query reports what went back of each payment, and who had it given back', async (t) => {
+test('[partner-protocol] a query reports the returns of each payment and their origin', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.charge()
   const { endToEndId } = (await bank.call('POST', `/control/charges/${ID}/pay`, {})).body
@@ -178,7 +178,7 @@ test('[partner-protocol] a query reports what went back of each payment, and who
   assert.deepEqual(another.returns, [])
 })
 
-test('[partner-protocol] the balance is what came in, and says of when it is', async (t) => {
+test('[partner-protocol] the balance is the sum of the payments and has a timestamp', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   const balance = async () => {
@@ -194,7 +194,7 @@ test('[partner-protocol] the balance is what came in, and says of when it is', a
   assert.equal(await balance(), 15_001)
 })
 
-test('[partner-protocol] the statement reports what was booked in a window', async (t) => {
+test('[partner-protocol] the statement has the entries booked in a window', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.charge()
@@ -225,7 +225,7 @@ test('[partner-protocol] the statement reports what was booked in a window', asy
   assert.deepEqual([whole.openingCents, whole.closingCents, whole.entries.length], [0, 111, 3])
 })
 
-test('[partner-protocol] the statement is read by cursor, each entry once', async (t) => {
+test('[partner-protocol] reading the statement by cursor returns each entry once', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   const pay = () => bank.call('POST', `/control/charges/${ID}/pay`, {})
@@ -240,14 +240,14 @@ test('[partner-protocol] the statement is read by cursor, each entry once', asyn
   assert.deepEqual(new Set(seen), new Set(paid.map(({ body }) => body.endToEndId)))
 })
 
-test('[partner-protocol] a statement of no window is 400', async (t) => {
+test('[partner-protocol] a statement with an invalid window gets 400', async (t) => {
   const bank = await startBank(t)
   for (const query of ['from=today', 'cursor=x', 'since=2026-11-21T00:00:00Z', 'cursor=1&cursor=2']) {
     assert.equal((await bank.call('GET', `/statement?${query}`)).status, 400, query)
   }
 })
 
-test('[sandbox.5] reject: a definite refusal, and no charge; what was accepted stays so', async (t) => {
+test('[sandbox.5] reject: a charge is refused and not created; an accepted charge stays accepted', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.charge('before')
   await bank.call('PUT', '/control/behavior', { cashIn: 'reject' })
@@ -257,7 +257,7 @@ test('[sandbox.5] reject: a definite refusal, and no charge; what was accepted s
   assert.equal((await bank.charge('before')).status, 200)
 })
 
-test('[sandbox.5] timeout: never executed, no answer until the caller gives up', async (t) => {
+test('[sandbox.5] timeout: the request is not executed and gets no response', async (t) => {
   const bank = await startBank(t)
   await bank.call('PUT', '/control/behavior', { cashIn: 'timeout' })
   const caller = new AbortController()
@@ -277,7 +277,7 @@ test('[sandbox.5] timeout: never executed, no answer until the caller gives up',
   assert.equal((await bank.charge()).status, 201)
 })
 
-test('[sandbox.5] lost-response: executed, and the connection breaks', async (t) => {
+test('[sandbox.5] lost-response: the request is executed and the connection closes', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.call('PUT', '/control/behavior', { cashIn: 'lost-response' })
   await assert.rejects(bank.charge(), TypeError)
@@ -285,7 +285,7 @@ test('[sandbox.5] lost-response: executed, and the connection breaks', async (t)
   assert.deepEqual([status, body.status], [200, 'ACTIVE'])
 })
 
-test('[sandbox.5] latency: the answer is late, of the protocol only; what was asked for is done', async (t) => {
+test('[sandbox.5] latency: responses of the protocol, and only those, are delayed; requests are executed', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.call('PUT', '/control/behavior', { latencyMs: 1_234 })
@@ -295,7 +295,7 @@ test('[sandbox.5] latency: the answer is late, of the protocol only; what was as
   assert.deepEqual(clock.sleptMs, [1_234, 1_234])
 })
 
-test('[partner-protocol] a taken port is an error, and leaves nothing open', async (t) => {
+test('[partner-protocol] a port in use is an error and leaves nothing open', async (t) => {
   const bank = await startBank(t)
   await assert.rejects(startBank(t, { port: bank.port, eventsUrl: NOBODY }), { code: 'EADDRINUSE' })
 })

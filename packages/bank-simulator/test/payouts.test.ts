@@ -10,7 +10,7 @@ const control = `/control${path}`
 const recipient = { name: 'Ana Lima', document: '93541134780', ispb: '99999028' }
 const paidTo = { ...recipient, pixKey: PAYOUT.recipient.pixKey }
 
-test('[partner-protocol] a payout is 202, echoes what was asked for, and moves nothing yet', async (t) => {
+test('[partner-protocol] a payout returns 202 with the requested order and moves no money yet', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'manual' })
   const { status, body } = await bank.payout()
@@ -22,7 +22,7 @@ test('[partner-protocol] a payout is 202, echoes what was asked for, and moves n
   assert.deepEqual(await moves(bank), [[], 0])
 })
 
-test('[partner-protocol] confirmed, the money is out, and an event reports it', async (t) => {
+test('[partner-protocol] a confirmed payout is debited and reported by an event', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ cashOut: 'manual' })
@@ -52,7 +52,7 @@ test('[partner-protocol] confirmed, the money is out, and an event reports it', 
   assert.deepEqual(event, { ...named, status: 'CONFIRMED', ...moved, recipient })
 })
 
-test('[partner-protocol] failed, no money moved, and an event reports why', async (t) => {
+test('[partner-protocol] a failed payout moves no money, and an event reports the reason', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ cashOut: 'manual' })
@@ -77,7 +77,7 @@ test('[partner-protocol] failed, no money moved, and an event reports why', asyn
   })
 })
 
-test('[partner-protocol] a payout comes back in parts, each with a return id and an event of its own', async (t) => {
+test('[partner-protocol] a payout is returned in parts, each with its own ReturnId and event', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ cashOut: 'manual' })
@@ -110,7 +110,7 @@ test('[partner-protocol] a payout comes back in parts, each with a return id and
   assert.ok(service.received.every(({ path }) => path === '/api/webhooks/pix/cash-out'))
 })
 
-test('[partner-protocol] configured to contradict itself, the bank sends another amount, takes a tariff, or sends what had failed', async (t) => {
+test('[partner-protocol] if told to, the bank confirms another amount, charges a fee or confirms a failed payout', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   await bank.behave({ cashOut: 'manual' })
@@ -132,7 +132,7 @@ test('[partner-protocol] configured to contradict itself, the bank sends another
   assert.deepEqual([confirmed.valueCents, confirmed.feeCents], [4_001, 120])
 })
 
-test('[partner-protocol] the sandbox actions of a payout: 404 where there is none, 409 where it is settled', async (t) => {
+test('[partner-protocol] the sandbox actions get 404 for an unknown payout and 409 for a settled one', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'manual' })
   const refusal = async (action: string) => {
@@ -152,7 +152,7 @@ test('[partner-protocol] the sandbox actions of a payout: 404 where there is non
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
 })
 
-test('[partner-protocol] a key that is a document is its holder’s own; other keys have some holder', async (t) => {
+test('[partner-protocol] a key that is a CPF or CNPJ is its holder’s document; other keys have the default recipient', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'manual' })
   const holderOf = async (key: string, pixKeyType: string) => {
@@ -167,7 +167,7 @@ test('[partner-protocol] a key that is a document is its holder’s own; other k
   assert.deepEqual(await holderOf('+5511987654321', 'phone'), somebody)
 })
 
-test('[partner.1] the same payout again is the same payout, whatever became of it; another body is a conflict', async (t) => {
+test('[partner.1] a repeated order returns the same payout in any status; another body is a conflict', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'manual' })
   const answers = await Promise.all(Array.from({ length: 50 }, () => bank.payout()))
@@ -189,7 +189,7 @@ test('[partner.1] the same payout again is the same payout, whatever became of i
 })
 
 const faults: [fault: string, body: unknown][] = [
-  ['nothing to pay', { ...PAYOUT, valueCents: 0 }],
+  ['an amount of zero', { ...PAYOUT, valueCents: 0 }],
   ['an amount as text', { ...PAYOUT, valueCents: '4000' }],
   ['no recipient', { valueCents: 1 }],
   ['an unknown type of key', { valueCents: 1, recipient: { pixKey: 'a', pixKeyType: 'account' } }],
@@ -198,7 +198,7 @@ const faults: [fault: string, body: unknown][] = [
   ['an unknown field', { ...PAYOUT, currency: 'BRL' }],
 ]
 for (const [fault, body] of faults) {
-  test(`[partner-protocol] ${fault} is 400 and leaves no payout`, async (t) => {
+  test(`[partner-protocol] a payout with ${fault} gets 400 and is not created`, async (t) => {
     const bank = await startBank(t)
     const refusal = await bank.payout(PAYOUT_ID, body as object)
     assert.deepEqual([refusal.status, refusal.body.errorCode], [400, 'invalid_request'])
@@ -207,7 +207,7 @@ for (const [fault, body] of faults) {
   })
 }
 
-test('[sandbox.5] auto: a payout is confirmed by itself within a second, fail: it fails, each once', async (t) => {
+test('[sandbox.5] a payout is confirmed automatically within a second under auto and fails under fail, each once', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   const since = performance.now()
@@ -228,7 +228,7 @@ test('[sandbox.5] auto: a payout is confirmed by itself within a second, fail: i
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
 })
 
-test('[sandbox.5] reject: a definite refusal of payouts, and nothing is known of it', async (t) => {
+test('[sandbox.5] reject: a payout is refused and not created', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'reject' })
   const { status, body } = await bank.payout()
@@ -236,7 +236,7 @@ test('[sandbox.5] reject: a definite refusal of payouts, and nothing is known of
   assert.equal((await bank.call('GET', path)).status, 404)
 })
 
-test('[sandbox.5] lost-response: the payout is executed, and the connection breaks', async (t) => {
+test('[sandbox.5] lost-response: the payout is executed and the connection closes', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'lost-response' })
   await assert.rejects(bank.payout(), TypeError)
@@ -244,7 +244,7 @@ test('[sandbox.5] lost-response: the payout is executed, and the connection brea
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
 })
 
-test('[sandbox.5] timeout: the payout is never executed, and never answered', async (t) => {
+test('[sandbox.5] timeout: the payout is not executed and gets no response', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'timeout' })
   const silence = assert.rejects(bank.payout(), TypeError)

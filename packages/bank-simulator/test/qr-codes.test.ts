@@ -7,7 +7,7 @@ import { startService } from './support/receiving-gateway.ts'
 
 const merchant = { merchantName: 'Padaria Sol', merchantCity: 'Recife' }
 
-test('[partner-protocol] a static code says what it says', async (t) => {
+test('[partner-protocol] a static code is decoded to its content', async (t) => {
   const bank = await startBank(t)
   const full = buildStaticBrCode({ ...merchant, pixKey: '11144477735', amountCents: 1_999n, txid: 'PEDIDO1' })
   const { status, body } = await decode(bank, full)
@@ -29,7 +29,7 @@ test('[partner-protocol] a static code says what it says', async (t) => {
   assert.deepEqual([open.valueCents, open.txid, open.recipient.document], [undefined, '***', '39053344705'])
 })
 
-test('[partner-protocol] a static code is paid again and again, under a decoding of this code', async (t) => {
+test('[partner-protocol] a static code can be paid repeatedly, with a decoding id of this code', async (t) => {
   const bank = await startBank(t)
   const pixCode = buildStaticBrCode({ ...merchant, pixKey: '11144477735', amountCents: 500n })
   for (const id of ['one', 'two']) {
@@ -51,7 +51,7 @@ test('[partner-protocol] a static code is paid again and again, under a decoding
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -500', 'PAYOUT_SENT -500'], -1_000])
 })
 
-test('[partner-protocol] a charge of this bank is decoded, paid by a payout, and both ends are notified', async (t) => {
+test('[partner-protocol] a charge of this bank is decoded and paid by a payout, and events report both sides', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ cashOut: 'manual' })
@@ -91,7 +91,7 @@ for (const [state, reach] of [
   ['cancelled', (bank: TestBank) => bank.call('DELETE', `/charges/${ID}`)],
   ['failed', (bank: TestBank) => bank.call('POST', `/control/charges/${ID}/fail`)],
 ] as const) {
-  test(`[partner-protocol] the code of a ${state} charge is not payable, also where it was decoded before`, async (t) => {
+  test(`[partner-protocol] the code of a ${state} charge is not payable, even if it was decoded before`, async (t) => {
     const bank = await startBank(t)
     const { pixCode } = (await bank.charge()).body
     const { decodeId } = (await decode(bank, pixCode)).body
@@ -106,7 +106,7 @@ for (const [state, reach] of [
   })
 }
 
-test('[partner-protocol] a code that expired is not payable, of this bank or another one', async (t) => {
+test('[partner-protocol] an expired code of this bank or another is not payable', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.behave({ cashOut: 'manual' })
@@ -126,7 +126,7 @@ test('[partner-protocol] a code that expired is not payable, of this bank or ano
   }
 })
 
-test('[partner-protocol] a code of another bank is paid once; one that failed to be paid may be tried again', async (t) => {
+test('[partner-protocol] a code of another bank is paid once; a failed payout of it can be retried', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'manual' })
   const issued = await bank.call('POST', '/control/qr-codes', { valueCents: 700 })
@@ -151,7 +151,7 @@ test('[partner-protocol] a code of another bank is paid once; one that failed to
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -700', 'PAYOUT_RETURNED +700'], 0])
 })
 
-test('[partner-protocol] a code whose amount changes is paid at the amount it has then', async (t) => {
+test('[partner-protocol] a code whose amount changes is paid with the new amount', async (t) => {
   const bank = await startBank(t)
   const { pixCode } = (await bank.call('POST', '/control/qr-codes', { valueCents: 700, changesToCents: 731 })).body
   const { decodeId, valueCents } = (await decode(bank, pixCode)).body
@@ -161,7 +161,7 @@ test('[partner-protocol] a code whose amount changes is paid at the amount it ha
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -731'], -731])
 })
 
-test('[partner-protocol] what is no code is 400; what is none of a known payment is 422', async (t) => {
+test('[partner-protocol] an invalid code gets 400; a code without a known payment gets 422', async (t) => {
   const bank = await startBank(t)
   const { pixCode, transactionId } = (await bank.charge()).body
   const withdrawal =

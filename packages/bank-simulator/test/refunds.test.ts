@@ -9,7 +9,7 @@ const path = `/refunds/${REFUND_ID}`
 const control = `/control${path}`
 const occurredAt = '2026-11-21T13:15:30.000Z'
 
-test('[partner-protocol] a refund is 202 and moves nothing; confirmed, the money is back, and an event reports it', async (t) => {
+test('[partner-protocol] a refund returns 202 and moves no money; a confirmed refund is debited and reported by an event', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ refundIn: 'manual' })
@@ -44,7 +44,7 @@ test('[partner-protocol] a refund is 202 and moves nothing; confirmed, the money
   assert.deepEqual(event, { ...named, status: 'CONFIRMED', endToEndId, ...moved })
 })
 
-test('[partner-protocol] a refund that failed moves nothing, and an event reports why', async (t) => {
+test('[partner-protocol] a failed refund moves no money, and an event reports the reason', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ refundIn: 'manual' })
@@ -61,7 +61,7 @@ test('[partner-protocol] a refund that failed moves nothing, and an event report
   assert.deepEqual(await moves(bank), [['PAYMENT_RECEIVED +15000'], 15_000])
 })
 
-test('[partner-protocol] no more is returned than was paid, by refunds and by the bank together', async (t) => {
+test('[partner-protocol] refunds and returns by the bank together cannot exceed the payment', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   const endToEndId = await bank.paidCharge()
@@ -81,14 +81,14 @@ test('[partner-protocol] no more is returned than was paid, by refunds and by th
   assert.deepEqual(await refusal(1), exceeds)
 })
 
-test('[partner-protocol] a payment the bank never received is not refunded', async (t) => {
+test('[partner-protocol] a refund of an unknown payment is refused', async (t) => {
   const bank = await startBank(t)
   const { status, body } = await bank.refund('E9999901020261121131500aB3dE5fG7', 1)
   assert.deepEqual([status, body.errorCode], [422, 'payment_not_found'])
   assert.equal((await bank.call('GET', path)).status, 404)
 })
 
-test('[partner-protocol] a return made by the bank (MED) is an event, and no refund', async (t) => {
+test('[partner-protocol] a return by the bank (MED) is reported by an event and is not a refund', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   const endToEndId = await bank.paidCharge()
@@ -106,7 +106,7 @@ test('[partner-protocol] a return made by the bank (MED) is an event, and no ref
   assert.equal(service.received[1]?.path, '/api/webhooks/pix/cash-in')
 })
 
-test('[partner-protocol] the bank returns from a payment with enough left, and no more than that', async (t) => {
+test('[partner-protocol] the bank returns from a payment with enough left, and never more than is left', async (t) => {
   const bank = await startBank(t)
   const take = (valueCents: number, id = ID) => bank.call('POST', `/control/charges/${id}/return`, { valueCents })
   assert.equal((await take(1)).status, 404)
@@ -123,7 +123,7 @@ test('[partner-protocol] the bank returns from a payment with enough left, and n
   assert.equal((await bank.call('GET', '/balance')).body.availableCents, 0)
 })
 
-test('[partner-protocol] a refund under way and a return by the bank cross: both move', async (t) => {
+test('[partner-protocol] a refund in progress and a return by the bank both settle', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   await bank.refund(await bank.paidCharge(), 15_000)
@@ -132,7 +132,7 @@ test('[partner-protocol] a refund under way and a return by the bank cross: both
   assert.equal((await bank.call('GET', '/balance')).body.availableCents, -15_000)
 })
 
-test('[partner-protocol] configured to contradict itself, the bank refunds another amount, or what had failed', async (t) => {
+test('[partner-protocol] if told to, the bank confirms another amount or a failed refund', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   const endToEndId = await bank.paidCharge()
@@ -147,7 +147,7 @@ test('[partner-protocol] configured to contradict itself, the bank refunds anoth
   assert.deepEqual(await moves(bank), [['PAYMENT_RECEIVED +15000', 'REFUND_SENT -99', 'REFUND_SENT -50'], 14_851])
 })
 
-test('[partner-protocol] the sandbox actions of a refund: 404 where there is none, 409 where it is settled', async (t) => {
+test('[partner-protocol] the sandbox actions get 404 for an unknown refund and 409 for a settled one', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   for (const action of ['confirm', 'fail']) assert.equal((await bank.call('POST', `${control}/${action}`)).status, 404)
@@ -156,7 +156,7 @@ test('[partner-protocol] the sandbox actions of a refund: 404 where there is non
   for (const action of ['confirm', 'fail']) assert.equal((await bank.call('POST', `${control}/${action}`)).status, 409)
 })
 
-test('[partner.1] the same refund again is the same refund; another body is a conflict', async (t) => {
+test('[partner.1] a repeated order returns the same refund; another body is a conflict', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   const endToEndId = await bank.paidCharge()
@@ -171,7 +171,7 @@ test('[partner.1] the same refund again is the same refund; another body is a co
   assert.equal((await bank.refund(endToEndId, 1, 'new')).body.errorCode, 'refund_refused')
 })
 
-test('[sandbox.5] refunds too are confirmed by themselves, fail, stop answering and lose their answers', async (t) => {
+test('[sandbox.5] refunds are confirmed automatically, fail, time out and lose their responses like payouts', async (t) => {
   const bank = await startBank(t)
   const endToEndId = await bank.paidCharge()
   await bank.refund(endToEndId, 1_000, 'auto')

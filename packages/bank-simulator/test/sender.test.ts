@@ -55,7 +55,7 @@ test('[partner-inbox.1] a failure is reported by a signed event', async (t) => {
   })
 })
 
-test('[partner-protocol] an event is sent until 200, each time with a fresh timestamp and signature', async (t) => {
+test('[partner-protocol] an event is retried until 200, each time with a new timestamp and signature', async (t) => {
   const answers = [500, 401, 201, 302, 503, 404, 429]
   const service = await startService(t, (index) => answers[index] ?? 200)
   const clock = steppedClock()
@@ -72,7 +72,7 @@ test('[partner-protocol] an event is sent until 200, each time with a fresh time
   assert.equal(service.received.length, answers.length + 1)
 })
 
-test('[partner-protocol] an event goes out only when the service is there', async (t) => {
+test('[partner-protocol] an event is delivered once the service is reachable', async (t) => {
   const clock = steppedClock()
   const warnings: string[] = []
   const warned = Promise.withResolvers<void>()
@@ -96,7 +96,7 @@ test('[partner-protocol] an event goes out only when the service is there', asyn
   await settled(again)
 })
 
-test('[partner-protocol] what was delivered is not sent again after a restart', async (t) => {
+test('[partner-protocol] a delivered event is not sent again after a restart', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   await bank.charge()
@@ -111,7 +111,7 @@ test('[partner-protocol] what was delivered is not sent again after a restart', 
   assert.equal(service.received.length, 2)
 })
 
-test('[sandbox.5] eventCopies: the same event so many times, each until 200', async (t) => {
+test('[sandbox.5] eventCopies: an event is sent this many times, each until 200', async (t) => {
   const service = await startService(t, (index) => (index === 0 ? 500 : 200))
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.call('PUT', '/control/behavior', { eventCopies: 3 })
@@ -122,7 +122,7 @@ test('[sandbox.5] eventCopies: the same event so many times, each until 200', as
   assert.equal(new Set(service.received.map(({ text }) => text)).size, 1)
 })
 
-test('[sandbox.5] eventDelayMs: the first attempt is late', async (t) => {
+test('[sandbox.5] eventDelayMs: the first attempt is delayed', async (t) => {
   const service = await startService(t)
   const clock = steppedClock()
   const bank = await startBank(t, { eventsUrl: service.url, clock })
@@ -134,7 +134,7 @@ test('[sandbox.5] eventDelayMs: the first attempt is late', async (t) => {
   assert.equal(arrival?.event.occurredAt, '2026-11-21T13:15:30.000Z')
 })
 
-test('[sandbox.5] eventsShuffled: events overtake each other', async (t) => {
+test('[sandbox.5] eventsShuffled: events arrive out of order', async (t) => {
   const service = await startService(t)
   const draws = [200, 0, 100]
   const chance: Chance = { ...systemChance, below: (limit) => Math.min(draws.shift() ?? 0, limit - 1) }
@@ -155,7 +155,7 @@ test('[sandbox.5] eventsShuffled: events overtake each other', async (t) => {
   )
 })
 
-test('[partner-protocol] by hand, any event goes to either endpoint, once, and its answer is returned', async (t) => {
+test('[partner-protocol] a manual event is sent once to the given endpoint, and the response status is returned', async (t) => {
   const service = await startService(t, (index) => [200, 401][index] ?? 503)
   const clock = steppedClock()
   const bank = await startBank(t, { eventsUrl: service.url, clock })
@@ -176,7 +176,7 @@ test('[partner-protocol] by hand, any event goes to either endpoint, once, and i
   assert.equal(service.received.length, 3)
 })
 
-test('[partner-protocol] by hand, nobody there is no status; neither event nor text is 400', async (t) => {
+test('[partner-protocol] a manual event has no status if the service is unreachable; an order without event and text gets 400', async (t) => {
   const bank = await startBank(t)
   const order = (body: object) => bank.call('POST', '/control/events', body)
   assert.deepEqual(await order({ endpoint: 'cash-in', event: {} }), { status: 200, body: { status: null } })

@@ -12,7 +12,7 @@ const standing: Clock = {
   sleep: (_, signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
 }
 
-test('[partner-protocol] what was accepted before a restart is settled after it, as the bank behaved then, once', async (t) => {
+test('[partner-protocol] an order accepted before a restart settles once after it, under the behaviour at acceptance', async (t) => {
   const bank = await startBank(t, { clock: standing })
   const endToEndId = await bank.paidCharge()
   await bank.payout('auto')
@@ -42,7 +42,7 @@ test('[partner-protocol] what was accepted before a restart is settled after it,
   assert.equal(service.received.length, 4)
 })
 
-test('[sandbox.5] a control that is faster decides', async (t) => {
+test('[sandbox.5] a control that settles an order first decides its outcome', async (t) => {
   const service = await startService(t)
   const alarms: { ms: number; wake: () => void }[] = []
   const clock: Clock = { ...systemClock, sleep: (ms) => new Promise((wake) => alarms.push({ ms, wake })) }

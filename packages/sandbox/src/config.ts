@@ -25,38 +25,39 @@ export const sandboxVariables = variables({
   },
 })
 
-/** What a server reads whose bank may be the simulated one. */
+/** Variables of a server whose bank may be the simulated one. */
 export const serverVariables = { ...serviceVariables, ...pixgate.variables }
 
-/** What the server requires and the sandbox makes where it is not set. */
-const MADE_FOR_SERVICE = ['DATABASE_URL', 'PIXGATE_ADMIN_TOKEN', 'PIXGATE_ENCRYPTION_KEY'] as const
+/** Required variables of the server that the sandbox generates if they are not set. */
+const GENERATED_FOR_SERVICE = ['DATABASE_URL', 'PIXGATE_ADMIN_TOKEN', 'PIXGATE_ENCRYPTION_KEY'] as const
 
-/** The same, of the simulated bank. */
-const MADE_FOR_BANK = ['PIXGATE_PARTNER_URL', 'PIXGATE_PARTNER_TOKEN', 'PIXGATE_PARTNER_SECRET'] as const
+/** The same for the simulated bank. */
+const GENERATED_FOR_BANK = ['PIXGATE_PARTNER_URL', 'PIXGATE_PARTNER_TOKEN', 'PIXGATE_PARTNER_SECRET'] as const
 
-/** Everything that the sandbox makes where it is not set. */
-export const MADE = [...MADE_FOR_SERVICE, ...MADE_FOR_BANK] as const
+/** All variables that the sandbox generates if they are not set. */
+export const GENERATED = [...GENERATED_FOR_SERVICE, ...GENERATED_FOR_BANK] as const
 
-/** What was read, some of which may not be set. */
+/** Variables as read; those that the sandbox generates may be unset. */
 type Given<Read, Made extends keyof Read> = Omit<Read, Made> & Partial<Pick<Read, Made>>
 
-/** The variables of a bank of our own protocol, as the simulated one is; what is not set is still to be made. */
-export type PartnerGiven = Given<Values<typeof pixgate.variables>, (typeof MADE_FOR_BANK)[number]>
+/** Variables of a bank with the partner protocol, such as the simulated one. Unset ones are generated later. */
+export type PartnerGiven = Given<Values<typeof pixgate.variables>, (typeof GENERATED_FOR_BANK)[number]>
 
 /** The configuration of a sandbox. */
 export interface SandboxConfig {
-  /** The service's variables; what is not set is still to be made. */
-  readonly given: Given<ServiceValues, (typeof MADE_FOR_SERVICE)[number]>
-  /** One of our own protocol, or the other one that was chosen. */
+  /** The service's variables. Unset ones are generated later. */
+  readonly given: Given<ServiceValues, (typeof GENERATED_FOR_SERVICE)[number]>
+  /** A bank with the partner protocol, or the other bank that `PIXGATE_BANK` chooses. */
   readonly bank: { readonly partner: PartnerGiven } | { readonly other: ConfiguredBank }
-  /** Absolute. */
+  /** Absolute path. */
   readonly dataDirectory: string
-  /** `undefined`: 8081 or the next free one. */
+  /** `undefined`: 8081 or the next free port. */
   readonly simulatorPort: number | undefined
 }
 
 /**
- * Reads it. In production all that the server requires must be set, and of another bank than the simulated one anywhere.
+ * Reads the configuration. In production, all variables that the server requires must be set. The variables of a bank
+ * other than the simulated one must always be set.
  * @param places of what a file sets
  * @throws ConfigError every fault at once, each naming its variable
  * @source rules#config.2, rules#config.3, rules#config.5
@@ -77,9 +78,12 @@ export function readSandboxConfig(environment: Environment, places: SettingPlace
     simulatorPort: PIXGATE_SIMULATOR_PORT,
   })
   if (chosen !== pixgate) {
-    const values = readVariables(table, environment, { ...options, supplied: MADE_FOR_SERVICE })
+    const values = readVariables(table, environment, { ...options, supplied: GENERATED_FOR_SERVICE })
     return { given: values, bank: { other: chosen.configure(values) }, ...others(values) }
   }
-  const values = readVariables({ ...serverVariables, ...sandboxVariables }, environment, { ...options, supplied: MADE })
+  const values = readVariables({ ...serverVariables, ...sandboxVariables }, environment, {
+    ...options,
+    supplied: GENERATED,
+  })
   return { given: values, bank: { partner: values }, ...others(values) }
 }

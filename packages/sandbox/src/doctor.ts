@@ -6,8 +6,8 @@ import { type Running, runningSandbox } from './running-sandbox.ts'
 import { readSecrets } from './secrets.ts'
 
 /**
- * What `npm run doctor` runs where the sandbox is installed: examines what is configured, and of what the sandbox brings,
- * what runs now.
+ * Entry point of `npm run doctor` if the sandbox is installed: examines the configured database and bank, and those of the
+ * sandbox if they are running.
  * @source rules#doctor.1
  */
 process.exitCode = await runDoctor(async (environment, places) => {
@@ -21,30 +21,31 @@ process.exitCode = await runDoctor(async (environment, places) => {
     migrationUrl: given.PIXGATE_MIGRATION_URL,
     webhookAllowPrivate: given.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     database:
-      given.DATABASE_URL ?? (await embeddedDatabase(config, running).catch(unread('database', "the sandbox's own"))),
-    encryptionKeys: await encryptionKeys(config).catch(unread('encryption key', 'the one that the sandbox made')),
+      given.DATABASE_URL ??
+      (await embeddedDatabase(config, running).catch(unreadable('database', "the sandbox's own database"))),
+    encryptionKeys: await encryptionKeys(config).catch(unreadable('encryption key', "the sandbox's own key")),
     bank: bankOf(config, running),
   }
 })
 
-/** The address of the sandbox's own, or what is to be said where it does not run. */
+/** URL of the sandbox's own database, or a finding if it is not running. */
 async function embeddedDatabase({ dataDirectory }: SandboxConfig, running: Running): Promise<string | Finding> {
   const url = await runningPostgres(dataDirectory)
   if (url !== undefined && url !== 'stopped') return url
   const reason = running.readiness?.dependencies.database.reason
-  const problem = running.problem ?? (reason && `says: ${reason}`)
-  if (problem === undefined) return good('database', "the sandbox's own does not run now; npm start starts it")
-  return bad('database', `the sandbox's own does not run, and the sandbox at ${running.url} ${problem}`)
+  const problem = running.problem ?? (reason && `reports: ${reason}`)
+  if (problem === undefined) return good('database', "the sandbox's own database is not running; npm start starts it")
+  return bad('database', `the sandbox's own database is not running, and the sandbox at ${running.url} ${problem}`)
 }
 
-/** What is configured, or the key that a sandbox has made there, if one has. */
+/** The configured encryption keys, or the key that a sandbox has generated, if any. */
 async function encryptionKeys({ given, dataDirectory }: SandboxConfig): Promise<EncryptionKeys | undefined> {
   const current = given.PIXGATE_ENCRYPTION_KEY ?? (await readSecrets(dataDirectory))?.encryptionKey
   return current === undefined ? undefined : { current, previous: given.PIXGATE_ENCRYPTION_KEY_PREVIOUS }
 }
 
-/** What is to be said where the files of a sandbox cannot be read. */
-function unread(check: string, what: string): (error: NodeJS.ErrnoException) => Finding {
+/** Finding for files of a sandbox that cannot be read. */
+function unreadable(check: string, what: string): (error: NodeJS.ErrnoException) => Finding {
   return ({ code, message }) => {
     const advice = code === 'EACCES' || code === 'EPERM' ? ': run this as the user that runs the sandbox' : ''
     return bad(check, `${what} cannot be read: ${message}${advice}`)
@@ -58,17 +59,19 @@ function bankOf({ bank }: SandboxConfig, running: Running): Examined['bank'] {
   if (PIXGATE_PARTNER_TOKEN !== undefined) {
     return pixgate.configure({ ...bank.partner, PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET })
   }
-  return bad('bank', 'PIXGATE_PARTNER_TOKEN is not set: a bank of yours does not know the one that the sandbox makes')
+  return bad('bank', 'PIXGATE_PARTNER_TOKEN is not set: set the token of your bank, which accepts no generated one')
 }
 
-/** The sandbox's own bank, as the sandbox sees it that runs: nobody else knows its port. */
+/** Finding about the simulated bank, as the running sandbox reports it: only the sandbox knows the bank's port. */
 function simulatedBank({ url, problem, readiness }: Running): Finding {
   if (problem !== undefined) return bad('bank', `the sandbox at ${url} ${problem}`)
-  if (readiness === undefined) return good('bank', 'the simulated one does not run now; npm start starts it')
+  if (readiness === undefined) return good('bank', 'the simulated bank is not running; npm start starts it')
   const { status, reason } = readiness.dependencies.bank
-  if (reason !== undefined) return bad('bank', `the sandbox at ${url} says: ${reason}`)
+  if (reason !== undefined) return bad('bank', `the sandbox at ${url} reports: ${reason}`)
   return good(
     'bank',
-    status === 'ok' ? 'the simulated one answers the sandbox' : 'the simulated one was not called yet by the sandbox',
+    status === 'ok'
+      ? 'the simulated bank responds to the sandbox'
+      : 'the sandbox has not called the simulated bank yet',
   )
 }

@@ -2,7 +2,7 @@ import { createLogger, type Logger } from '@pixgate/server'
 import { prettyFactory } from 'pino-pretty'
 
 /**
- * The server's log, on a terminal readable for people, a line each.
+ * The server's log. On a terminal it is formatted for people, one line per entry.
  * @source rules#logs.1, rules#logs.4
  */
 export function openLog(level: string, destination: NodeJS.WriteStream = process.stdout): Logger {
@@ -10,14 +10,14 @@ export function openLog(level: string, destination: NodeJS.WriteStream = process
   const pretty = prettyFactory({
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,
-    // Otherwise what is called an error would take a line for each of its own, as it is.
+    // Otherwise each field of an error-like object gets its own line, unescaped.
     errorLikeObjectKeys: [],
     messageFormat: (line, message) => String(line[message]).replace(CONTROL, escaped),
   })
   return createLogger(level, destination, (line) => pretty(line) ?? line)
 }
 
-/** Fields are written as JSON, which has none of these; a sentence is written as it is. */
+/** Control characters to escape in the message. JSON already escapes those in the fields. */
 const CONTROL = /\p{Cc}/gu
 
 function escaped(character: string): string {

@@ -5,8 +5,8 @@ import { sandboxMigration } from './migration.ts'
 import { startSandbox } from './start.ts'
 
 /**
- * What `npm start` runs: the server, with a database and a bank where none are configured. In production it brings
- * nothing and adds nothing.
+ * Entry point of `npm start`: the server, with a database and a bank if none are configured. In production it adds
+ * nothing to the server.
  */
 const role = readRole()
 if (role === 'migrate') await runProcess(role, sandboxMigration)

@@ -11,7 +11,7 @@ import { readSandboxConfig, type SandboxConfig } from './config.ts'
 import { openLog } from './log.ts'
 import { namingDataDirectory, startDatabase } from './start.ts'
 
-/** What `npm run migrate` runs: the server's migration, or that of the sandbox's own database where none is configured. */
+/** `npm run migrate`: migrates the configured database, or the sandbox's own if none is configured. */
 export const sandboxMigration: Program<'migrate', MigrationConfig | SandboxConfig> = {
   configure: (environment, places) => {
     const isGiven = environment.DATABASE_URL || environment[fileVariable('DATABASE_URL')]

@@ -1,18 +1,18 @@
 import { connectionProblem, openPartnerLink } from '@pixgate/server'
 import type { Readiness } from '@pixgate/spec'
 
-/** The sandbox that listens at an address, as it sees itself. Neither: nobody listens there. */
+/** A sandbox with its readiness, or a problem. If neither is set, nothing listens at the URL. */
 export interface Running {
   readonly url: string
   readonly readiness?: Readiness
-  /** Why it does not tell, for a sentence that begins with who it is. */
+  /** Why its readiness is unknown, as a predicate after «the sandbox at …». */
   readonly problem?: string
 }
 
-/** Nobody is there. A port of 0 is any. */
+/** Nothing listens there. EADDRNOTAVAIL results from port 0. */
 const ABSENT = ['ECONNREFUSED', 'EADDRNOTAVAIL']
 
-/** Asks the sandbox at an address how it fares. */
+/** Queries the readiness of the sandbox at a URL. */
 export async function runningSandbox(url: string): Promise<Running> {
   const link = openPartnerLink({ url, token: '', timeoutMs: 2_000 })
   const answer = await link.exchange({ method: 'GET', path: '/readyz' }).finally(() => link.close())
@@ -25,4 +25,4 @@ export async function runningSandbox(url: string): Promise<Running> {
   return { url, problem: connectionProblem(answer.reason) }
 }
 
-const OTHER = 'is no Pixgate: set PORT to a port that is free'
+const OTHER = 'is not Pixgate: set PORT to a free port'

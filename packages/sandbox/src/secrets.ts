@@ -5,7 +5,7 @@ import { StartupError } from '@pixgate/server'
 import type { PartnerGiven, SandboxConfig } from './config.ts'
 import { DATA_DIRECTORY_MODE, makeFolder, publishFile, unlessMissing } from './postgres/durable-files.ts'
 
-/** The secrets a start needs. */
+/** Secrets that a start needs. */
 export interface Secrets {
   readonly adminToken: string
   readonly encryptionKey: string
@@ -14,8 +14,8 @@ export interface Secrets {
 }
 
 /**
- * The configured secrets of the service; what is not configured is made once and kept in the data directory, readable by its
- * owner only.
+ * The configured secrets of the service. Missing ones are generated once and kept in the data directory, readable only by
+ * their owner.
  * @source rules#config.3
  */
 export async function secretsOf({
@@ -28,7 +28,7 @@ export async function secretsOf({
   return { adminToken: adminToken ?? kept.adminToken, encryptionKey: encryptionKey ?? kept.encryptionKey }
 }
 
-/** The same, between the service and a bank of our own protocol. @source rules#config.3 */
+/** The same for the secrets between the service and a bank with the partner protocol. @source rules#config.3 */
 export async function partnerSecretsOf(
   { PIXGATE_PARTNER_TOKEN: partnerToken, PIXGATE_PARTNER_SECRET: partnerSecret }: PartnerGiven,
   dataDirectory: string,
@@ -43,7 +43,7 @@ async function keptSecrets(dataDirectory: string): Promise<Secrets> {
   return (await readSecrets(dataDirectory)) ?? (await makeSecrets(dataDirectory))
 }
 
-/** What a start has made and kept; `undefined` where none has. Makes nothing. */
+/** Secrets that an earlier start generated; `undefined` if there are none. Generates nothing. */
 export async function readSecrets(dataDirectory: string): Promise<Secrets | undefined> {
   const path = secretsIn(dataDirectory)
   const text = await unlessMissing(readFile(path, 'utf8'))
@@ -51,18 +51,18 @@ export async function readSecrets(dataDirectory: string): Promise<Secrets | unde
   try {
     return JSON.parse(text) as Secrets
   } catch (cause) {
-    throw new StartupError(`${path} is not as it was written: restore it, or remove it and lose the signing key`, {
+    throw new StartupError(`${path} is damaged: restore it, or remove it and lose the signing key`, {
       cause,
     })
   }
 }
 
-/** The file of what a start has made. */
+/** Path of the generated secrets. */
 export function secretsIn(dataDirectory: string): string {
   return join(dataDirectory, 'sandbox-secrets.json')
 }
 
-/** Of several starts at the same moment one makes them, and all read what it made. */
+/** Generates the secrets. Of concurrent starts, one writes the file and all read it. */
 async function makeSecrets(dataDirectory: string): Promise<Secrets> {
   const path = secretsIn(dataDirectory)
   const secrets: Secrets = {

@@ -6,20 +6,20 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort, type Logger } from '@pixgate/server'
 
-/** The simulated bank of a sandbox: a process of its own, as a bank is. */
+/** The simulated bank of a sandbox, in its own process. */
 export interface Simulator {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** How the simulator is started. */
+/** Options of {@link startSimulator}. */
 export interface SimulatorOptions {
   readonly dataDirectory: string
-  /** `undefined`: 8081 or the next free one. */
+  /** `undefined`: 8081 or the next free port. */
   readonly simulatorPort: number | undefined
   readonly partnerToken: string
   readonly partnerSecret: string
-  /** Where the service takes the bank's events. */
+  /** Base URL of the service that receives the bank's events. */
   readonly eventsUrl: string
   readonly logger: Logger
 }
@@ -29,15 +29,15 @@ const PROGRAM = fileURLToPath(import.meta.resolve('@pixgate/bank-simulator/main'
 const DEFAULT_PORT = 8_081
 
 /**
- * Starts the simulator and waits until it is ready. It ends with this process, however that ends.
+ * Starts the simulator and waits until it is ready. It exits with this process, even if this process is killed.
  * @throws Error where it does not start
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const port = options.simulatorPort ?? (await freePort(DEFAULT_PORT))
   const child = spawn(process.execPath, [PROGRAM], {
-    // Its standard input is a pipe that closes when this process is gone.
+    // Its standard input is a pipe that closes when this process exits.
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A terminal's Ctrl-C is for this process, which then stops the simulator in its turn.
+    // Ctrl-C in the terminal reaches only this process, which then stops the simulator.
     detached: true,
     env: {
       PIXGATE_SIMULATOR_PORT: String(port),
@@ -52,7 +52,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const exited = once(child, 'exit')
   const ready = Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
-    exited.then(([code]) => Promise.reject(new Error(`the simulated bank ended with exit status ${code}`))),
+    exited.then(([code]) => Promise.reject(new Error(`the simulated bank exited with status ${code}`))),
   ])
   const [line] = (await ready) as [string]
   const { port: listening } = JSON.parse(line) as { port: number }
@@ -70,7 +70,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   }
 }
 
-/** Where Node.js keeps what it compiled: the same place as for this process, if there is one. */
+/** Gives the simulator the compile cache of this process, if it has one. */
 function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
   const ofThisVersion = getCompileCacheDir()
   return ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) }

@@ -23,7 +23,7 @@ import { partnerSecretsOf, type Secrets, secretsIn, secretsOf } from './secrets.
 import { startSimulator } from './simulator-process.ts'
 
 /**
- * Starts the server with a database, secrets and a bank where none are configured, and with the controls of the bank.
+ * Starts the server with the bank's controls, and with a database, secrets and a bank if none are configured.
  * @param stops gets what was started, in that order, also where the start fails halfway
  * @throws StartupError
  */
@@ -55,30 +55,27 @@ export async function startSandbox(
 
   const announce: Serving['announce'] = (operators) => {
     if (role !== 'all') return
-    // A file or a pipe is read by others, and for longer: it gets lines of the log and no secret.
+    // A file or pipe has other readers and is kept longer, so it gets log lines without secrets.
     if (process.stdout.isTTY) {
       const { adminToken } = secrets
       const hasControls = addEndpoints !== undefined
       process.stdout.write(banner({ url, operatorUrl: operators && urlOf(operators), adminToken, hasControls }))
     } else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
-      logger.info(
-        { file: secretsIn(dataDirectory) },
-        'the administrative token is in this file, which only its owner reads',
-      )
+      logger.info({ file: secretsIn(dataDirectory) }, 'the admin token is in this file, which only its owner can read')
     }
   }
   const serving = { role, address, announce, ...(addEndpoints && { addEndpoints }) }
   await serve(serving, { ...dependencies, config: server }, stops)
 }
 
-/** A bank, and what the sandbox can do at it besides. */
+/** A bank, and the endpoints that control it. */
 interface SandboxBank {
   readonly bank: ConfiguredBank
-  /** Absent: no bank but the simulated one lets anybody pay by a call. */
+  /** Absent for banks that the sandbox cannot control. */
   readonly addEndpoints?: AddEndpoints
 }
 
-/** The bank that was chosen; where that is of our own protocol and nowhere yet, the simulated one is started. */
+/** The configured bank. For the partner protocol without a configured URL, starts the simulated bank. */
 async function bankOf(
   role: ServingRole,
   config: SandboxConfig,
@@ -102,7 +99,7 @@ async function bankOf(
   return { bank, addEndpoints: sandboxControls(link) }
 }
 
-/** Starts the sandbox's own PostgreSQL. @returns its address */
+/** Starts the sandbox's own PostgreSQL. @returns its URL */
 export async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[]): Promise<string> {
   const onLost = (error: Error) => logger.fatal({ error: error.message }, 'the embedded database was lost')
   const postgres = await startEmbeddedPostgres({ dataDirectory, onLost }).catch((error: unknown) => {
@@ -112,11 +109,11 @@ export async function startDatabase(dataDirectory: string, logger: Logger, stops
   return postgres.url
 }
 
-/** Names the data directory in the refusal of its database, where an unreleased version made that. */
+/** Adds the data directory to the error if an unreleased version created its database. */
 export function namingDataDirectory(dataDirectory: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof SchemaError && error.code === 'UNRELEASED_DATABASE')) throw error
-    throw unreleasedDatabase(`To begin anew, remove the data directory ${dataDirectory} and start again.`)
+    throw unreleasedDatabase(`To start over, remove the data directory ${dataDirectory} and start again.`)
   }
 }
 
@@ -128,7 +125,8 @@ async function startBank(
   logger: Logger,
   stops: Stop[],
 ): Promise<string> {
-  if (role !== 'all') throw new StartupError(`set PIXGATE_PARTNER_URL: the role ${role} starts no simulated bank`)
+  if (role !== 'all')
+    throw new StartupError(`set PIXGATE_PARTNER_URL: the role ${role} does not start a simulated bank`)
   const options = { dataDirectory, simulatorPort, ...secrets, eventsUrl, logger }
   const simulator = await startSimulator(options)
   stops.push(simulator.stop)

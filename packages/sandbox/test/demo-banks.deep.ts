@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runDemo } from './run-demo.ts'
 
-test('[config.5] [sandbox.20] [api-pix.13] the demo goes over mTLS, tokens and callbacks to a bank that is Efí', async (t) => {
+test('[config.5] [sandbox.20] [api-pix.13] the demo runs with a simulated Efí over mTLS, tokens and callbacks', async (t) => {
   const { exitCode, stdout, stderr } = await runDemo(t, {}, '--bank', 'efi')
   assert.equal(exitCode, 0, stdout + stderr)
   for (const line of [/✔ TLS /, /✔ webhook +the bank reached/, /✔ Payout +CONFIRMED/, /✔ QR payout +CONFIRMED/]) {
@@ -10,7 +10,7 @@ test('[config.5] [sandbox.20] [api-pix.13] the demo goes over mTLS, tokens and c
   }
 })
 
-test('[config.5] [api-pix.13] the demo says what a bank of the standard does not do, and does the rest', async (t) => {
+test('[config.5] [api-pix.13] the demo shows what a bank with only API Pix does not support and does the rest', async (t) => {
   const { exitCode, stdout, stderr } = await runDemo(t, {}, '--bank', 'api-pix')
   assert.equal(exitCode, 0, stdout + stderr)
   assert.match(stdout, /✔ Payout +refused with 422 not_supported_by_bank/)

@@ -23,13 +23,13 @@ test('[webhooks.3] the demo on a running sandbox leaves no webhook behind', asyn
   assert.deepEqual((await pix.call('GET', '/webhook')).body, before)
 })
 
-test('[config.5] the demo names the banks that it knows', async (t) => {
+test('[config.5] the demo lists its banks if --bank is invalid', async (t) => {
   const { exitCode, stderr } = await runDemo(t, {}, '--bank', 'other')
   assert.equal(exitCode, 1)
   assert.match(stderr, /--bank is one of pixgate, efi, api-pix/)
 })
 
-test('[sandbox.5] the demo fails, and says why, where the bank refuses', async (t) => {
+test('[sandbox.5] the demo fails with a reason if the bank refuses', async (t) => {
   const pix = await world(t)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'reject' })
   const { exitCode, stderr } = await runDemo(t, { PIXGATE_URL: pix.url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN })
@@ -44,7 +44,7 @@ test('[sandbox.4] the commands of the banner work as they stand', async (t) => {
   assert.match(stdout, /"status":"PAID"/)
 })
 
-test('[operators.8] where operators have a port of their own, the banner shows it, and its commands and the demo go there', async (t) => {
+test('[operators.8] with a separate operator port, the banner shows it, and its commands and the demo use it', async (t) => {
   const { url, operatorUrl } = await world(t, { PIXGATE_OPERATOR_PORT: '0' })
   assert.notEqual(url, operatorUrl)
   const shown = banner({ url, operatorUrl, adminToken: ADMIN_TOKEN, hasControls: true })

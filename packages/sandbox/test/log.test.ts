@@ -16,19 +16,19 @@ function written(isTTY: boolean, fields: object = { token: CANARY, attempts: 3 }
   return text
 }
 
-test('[logs.1] [logs.3] on a terminal the log is made for people, a line each, and redacts the same', () => {
+test('[logs.1] [logs.3] on a terminal the log has one readable line per entry and the same redaction', () => {
   const text = written(true)
   assert.match(text, /^[^\n]*something[^\n]*attempts[^\n]*\n$/)
   assert.throws(() => JSON.parse(text))
   assert.ok(!text.includes(CANARY))
 })
 
-test('[logs.1] elsewhere it is the server’s, in lines of JSON', () => {
+test('[logs.1] outside a terminal the log is the server’s lines of JSON', () => {
   const { msg, attempts, token } = JSON.parse(written(false))
   assert.deepEqual([msg, attempts, token], ['something', 3, '***'])
 })
 
-test('[logs.3] [logs.4] on a terminal an error is one line too, and what others wrote does not control it', () => {
+test('[logs.3] [logs.4] on a terminal an error is one line, with control characters of foreign text escaped', () => {
   const others = 'a\u202eb\u0085c\u2028d\u001b[2Je\nf\u007f'
   const text = written(true, { error: new Error(others), reason: others, err: { message: others } }, `it is ${others}`)
   assert.match(text, /^[^\n]*it is a\\u202eb\\?[^\n]*stack[^\n]*\n$/)

@@ -26,7 +26,7 @@ function place(t: TestContext) {
   return { directory, run }
 }
 
-test('[database.11] the sandbox’s migration makes and migrates its own database where none is configured, and ends', (t) => {
+test('[database.11] the sandbox’s migration creates and migrates its own database if none is configured, and exits', (t) => {
   const { run } = place(t)
   const migrate = (environment: Record<string, string>) => {
     const { status, stdout, stderr } = run('migrate', environment)
@@ -39,7 +39,7 @@ test('[database.11] the sandbox’s migration makes and migrates its own databas
   assert.match(production.stderr, /PIXGATE_MIGRATION_URL/)
 })
 
-test('[database.15] a data directory of an unreleased version stops every start, is named, and keeps all it has', async (t) => {
+test('[database.15] a data directory of an unreleased version stops every start, is named in the error and stays unchanged', async (t) => {
   const { directory, run } = place(t)
   assert.equal(run('migrate').status, 0)
   const inDatabase = async (sql: string) => {

@@ -132,7 +132,7 @@ async function isPostgresRunning(directory: string): Promise<boolean> {
   return files.includes('postmaster.pid')
 }
 
-test('[health.3] [PL-2] [sandbox.4] [logs.3] a log that is no terminal’s is lines of JSON; SIGTERM lets what is under way finish, stops everything that was started, and ends with 0', async (t) => {
+test('[health.3] [PL-2] [sandbox.4] [logs.3] outside a terminal the log is lines of JSON; SIGTERM finishes requests in progress, stops all started processes and exits with 0', async (t) => {
   const { directory, start } = await place(t)
   const { child, exited, log, url: starting } = await start()
   const url = await starting
@@ -159,7 +159,7 @@ async function accounts(): Promise<Account[]> {
   return isOther ? [{}, other] : [{}]
 }
 
-test('[config.3] [database.2] others may pass through the data directory, and read, list or write nothing in it, whatever the umask', async (t) => {
+test('[config.3] [database.2] other users can pass through the data directory but not read, list or write it, regardless of the umask', async (t) => {
   for (const account of await accounts()) {
     const { directory, startIn } = await place(t)
     if (account.uid !== undefined && account.gid !== undefined) await chown(directory, account.uid, account.gid)
@@ -177,18 +177,18 @@ test('[config.3] [database.2] others may pass through the data directory, and re
   }
 })
 
-test('[sandbox.4] where standard output is no terminal the log says where the token is, and does not show it', async (t) => {
+test('[sandbox.4] outside a terminal the log has the path of the admin token’s file, not the token', async (t) => {
   const { directory, startIn } = await place(t)
   const { url, log } = await startIn({ environment: { PIXGATE_ADMIN_TOKEN: '' } })
   const address = await url
-  const line = log.map((text) => JSON.parse(text)).find(({ msg }) => msg.startsWith('the administrative token is in'))
+  const line = log.map((text) => JSON.parse(text)).find(({ msg }) => msg.startsWith('the admin token is in'))
   assert.equal(line?.file, join(directory, 'sandbox-secrets.json'))
   const secrets: Record<string, string> = JSON.parse(await readFile(line.file, 'utf8'))
   for (const secret of Object.values(secrets)) assert.ok(!log.join().includes(secret))
   assert.equal((await call(address, secrets.adminToken ?? '', 'POST', '/api-key/generate')).status, 201)
 })
 
-test('[config.5] [sandbox.1] [api-pix.14] a sandbox of another bank starts no simulated one, has none of its controls, and says what nobody tried', async (t) => {
+test('[config.5] [sandbox.1] [api-pix.14] a sandbox with another bank starts no simulated bank, has no controls and warns about an untested preset', async (t) => {
   const { directory, startIn } = await place(t)
   const { url, log } = await startIn({ environment: UNREACHABLE_BANK })
   const address = await url
@@ -207,7 +207,7 @@ test('[database.6] a signal during the start leaves nothing running', async (t) 
   assert.equal(await isPostgresRunning(directory), false)
 })
 
-test('[database.4] a second start on the same data directory says so and disturbs nothing', async (t) => {
+test('[database.4] a second start on the same data directory fails with an error and does not affect the first', async (t) => {
   const { start } = await place(t)
   const first = await start()
   const url = await first.url
@@ -218,7 +218,7 @@ test('[database.4] a second start on the same data directory says so and disturb
   assert.equal((await fetch(`${url}/readyz`)).status, 200)
 })
 
-test('[database.5] what was answered before a kill -9 is there after the next start', async (t) => {
+test('[database.5] requests acknowledged before kill -9 are there after the next start', async (t) => {
   const { start } = await place(t)
   const first = await start()
   const firstUrl = await first.url
@@ -268,15 +268,15 @@ async function doctor(directory: string, environment: Readonly<Record<string, st
   return { status: child.exitCode ?? (await once(child, 'exit'))[0], lines: output.trimEnd().split('\n') }
 }
 
-test('[doctor.1] of what the sandbox brings the doctor examines what runs, and starts and makes nothing', async (t) => {
+test('[doctor.1] the doctor examines the sandbox’s running database and bank, and starts and creates nothing', async (t) => {
   const { directory, start } = await place(t)
   const nothing = await doctor(directory, {})
   assert.deepEqual(nothing, {
     status: 0,
     lines: [
       '✔ configuration  is complete, in sandbox mode',
-      "✔ database       the sandbox's own does not run now; npm start starts it",
-      '✔ bank           the simulated one does not run now; npm start starts it',
+      "✔ database       the sandbox's own database is not running; npm start starts it",
+      '✔ bank           the simulated bank is not running; npm start starts it',
     ],
   })
   assert.deepEqual(await readdir(directory), [])
@@ -292,7 +292,7 @@ test('[doctor.1] of what the sandbox brings the doctor examines what runs, and s
   assert.deepEqual([status, lines.length], [0, 5])
 })
 
-test('[doctor.1] what does not answer, or answers that its database has gone, is no sandbox that does not run', async (t) => {
+test('[doctor.1] the doctor distinguishes a stopped sandbox from one that does not respond or has lost its database', async (t) => {
   const { directory, start } = await place(t)
   const { child, url: starting } = await start()
   const url = await starting
@@ -312,7 +312,7 @@ test('[doctor.1] what does not answer, or answers that its database has gone, is
   assert.equal(status, 1)
 })
 
-test('[doctor.1] a port that another program has, and files that are missing or cannot be read, are a ✘ each', async (t) => {
+test('[doctor.1] a port in use by another program and missing or unreadable files are each a ✘', async (t) => {
   const { directory } = await place(t)
   const other = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1')
   await once(other, 'listening')

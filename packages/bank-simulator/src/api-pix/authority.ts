@@ -8,22 +8,22 @@ export interface Credential {
   readonly key: string
 }
 
-/** What a certificate is to say. */
+/** Content of a certificate to issue. */
 export interface CertificateOrder {
   readonly name: string
-  /** What it proves: who listens, or who calls. */
+  /** Extended key usage: server or client authentication. */
   readonly use: 'server' | 'client'
-  /** Names and IPv4 addresses of a server. */
+  /** Host names and IPv4 addresses of a server. */
   readonly hosts?: readonly string[]
-  /** Two years ago by default: clocks differ. */
+  /** Two years ago by default, to tolerate clock skew. */
   readonly notBefore?: Date
   /** In ten years by default. */
   readonly notAfter?: Date
 }
 
-/** Who vouches for certificates. */
+/** A certificate authority (CA). */
 export interface Authority extends Credential {
-  /** Makes a key and a certificate of it. */
+  /** Generates a key pair and issues a certificate for it. */
   issue(order: CertificateOrder): Promise<Credential>
 }
 
@@ -33,7 +33,7 @@ const DAY_MS = 86_400_000
 
 const newKeyPair = promisify(generateKeyPair)
 
-/** Makes an authority that nobody else knows. */
+/** Creates a private CA with a new key pair. */
 export async function createAuthority(name = 'Pixgate bank simulator CA'): Promise<Authority> {
   const pair = await keyPair()
   const extensions = [
@@ -45,7 +45,7 @@ export async function createAuthority(name = 'Pixgate bank simulator CA'): Promi
   return authorityOf({ certificate, key: pair.key })
 }
 
-/** The authority that a credential made by {@link createAuthority} is. */
+/** The CA of a credential that {@link createAuthority} made. */
 export function authorityOf(credential: Credential): Authority {
   const name = forge.pki.certificateFromPem(credential.certificate).subject.getField('CN').value
   return {
@@ -64,7 +64,7 @@ export function authorityOf(credential: Credential): Authority {
   }
 }
 
-/** A credential as one PKCS#12 file (AES-256), with the authority's certificate. */
+/** A credential as a PKCS#12 file (AES-256), with the CA's certificate. */
 export function pkcs12Of({ certificate, key }: Credential, authority: string, passphrase: string): Buffer {
   const chain = [certificate, authority].map((pem) => forge.pki.certificateFromPem(pem))
   const privateKey = forge.pki.privateKeyFromPem(key)
@@ -81,7 +81,7 @@ async function keyPair(): Promise<{ publicKey: string; key: string }> {
   return { publicKey, key: privateKey }
 }
 
-/** A certificate as the library takes it. */
+/** Input of {@link signed}. */
 interface Unsigned extends Pick<CertificateOrder, 'name' | 'notBefore' | 'notAfter'> {
   readonly publicKey: string
   readonly extensions: readonly object[]
@@ -94,7 +94,7 @@ function signed(
   const now = Date.now()
   const certificate = forge.pki.createCertificate()
   certificate.publicKey = forge.pki.publicKeyFromPem(publicKey)
-  // Below 80, so that it is no negative number.
+  // The first byte is below 0x80, so that the serial number is positive.
   certificate.serialNumber = `4f${randomBytes(15).toString('hex')}`
   certificate.validity.notBefore = notBefore ?? new Date(now - 730 * DAY_MS)
   certificate.validity.notAfter = notAfter ?? new Date(now + 3_650 * DAY_MS)

@@ -3,28 +3,28 @@ import type { Chance } from '../chance.ts'
 import type { Liar } from '../lies.ts'
 import type { Notice } from '../notices.ts'
 import { valorOf } from './amounts.ts'
-import { aCentavoMore } from './lying-views.ts'
+import { plusOneCentavo } from './false-responses.ts'
 import { type Pix, pixOf } from './pix.ts'
 import { type SentItem, sentItemOf } from './sent-pix.ts'
 
-/** What a callback says of one payment. */
+/** One payment in a callback. */
 export type CallbackItem = Pix | SentItem
 
-/** What the items are made of. */
+/** Dependencies of {@link callbacksOf}. */
 export interface CallbackItemsOptions {
   readonly book: Book
   readonly liar: Liar
   readonly chance: Pick<Chance, 'transactionId' | 'endToEndSuffix'>
 }
 
-/** Nobody of this account has it. */
-const STRANGERS_KEY = 'ninguem@exemplo.com.br'
+/** A Pix key of another account. */
+const FOREIGN_KEY = 'ninguem@exemplo.com.br'
 
 const FALSE_REASON = 'AC07: the account is closed'
 
 /**
- * What is sent of a notice: the payment as it stands now, unless the bank lies.
- * @returns one list for each call, in this order; none where it is lost
+ * Callbacks to send for a notice: the current state of the payment, unless the bank lies.
+ * @returns the items of each request, in sending order; empty if the callback is lost
  * @source rules#sandbox.15, rules#sandbox.16
  */
 export function callbacksOf(notice: Notice, options: CallbackItemsOptions): readonly (readonly CallbackItem[])[] {
@@ -33,7 +33,7 @@ export function callbacksOf(notice: Notice, options: CallbackItemsOptions): read
   if (truth === undefined || liar.tells('eventLost')) return []
   const altered = alteredItem(truth, options)
   const before = [
-    ...(liar.tells('eventOfStranger') ? [[strangersItem(truth, options)]] : []),
+    ...(liar.tells('eventOfStranger') ? [[foreignKeyItem(truth, options)]] : []),
     ...(liar.tells('eventFalseFailure') ? [[failureOf(truth)]] : []),
   ]
   return [...before, ...(liar.tells('eventDoubled') ? [[altered], [altered]] : [[altered]])]
@@ -48,7 +48,7 @@ function itemOf({ received = '', sent = '' }: Notice, book: Book): CallbackItem 
 
 function alteredItem(item: CallbackItem, { book, liar }: CallbackItemsOptions): CallbackItem {
   if (liar.tells('eventWithoutOurIds')) return withoutOurIds(item)
-  if (liar.tells('eventWrongAmount')) return { ...item, valor: aCentavoMore(item.valor) }
+  if (liar.tells('eventWrongAmount')) return { ...item, valor: plusOneCentavo(item.valor) }
   if (!liar.tells('eventForeign')) return item
   if ('gnExtras' in item) {
     const other = [...book.payouts.values()].findLast(({ answer }) => answer.id !== item.gnExtras.idEnvio)
@@ -67,16 +67,16 @@ function withoutOurIds(item: CallbackItem): CallbackItem {
   return pix
 }
 
-/** A payment of nobody here. */
-function strangersItem(item: CallbackItem, { chance }: CallbackItemsOptions): Pix {
+/** A payment to the Pix key of another account. */
+function foreignKeyItem(item: CallbackItem, { chance }: CallbackItemsOptions): Pix {
   const endToEndId = item.endToEndId.slice(0, -11) + chance.endToEndSuffix()
   const valor = valorOf(1)
   const horario = item.horario ?? '2026-01-01T00:00:00.000Z'
-  const named = { endToEndId, txid: chance.transactionId(), chave: STRANGERS_KEY }
+  const named = { endToEndId, txid: chance.transactionId(), chave: FOREIGN_KEY }
   return { ...named, valor, componentesValor: { original: { valor } }, horario }
 }
 
-/** The same, come to nothing: what was sent, or what goes back. */
+/** The same payment as failed: the sent Pix itself, or the returns of a received one. */
 function failureOf(item: CallbackItem): CallbackItem {
   if ('gnExtras' in item) {
     const erro = { codigo: 'AC07', origem: 'PSP do usuário recebedor', motivo: FALSE_REASON }

@@ -5,43 +5,43 @@ import type { Notice } from '../notices.ts'
 import { type CallbackItem, callbacksOf } from './callback-items.ts'
 import type { Certificates } from './certificates.ts'
 
-/** What the sender needs. */
+/** Dependencies of {@link CallbackSender}. */
 export interface CallbackSenderOptions {
   readonly bank: Bank
   readonly certificates: Certificates
-  /** PEM: who besides the usual authorities, and the bank's own, may vouch for whoever is called. */
+  /** PEM of a CA to trust for receivers, besides Node's default CAs and the bank's own. */
   readonly trusted?: string | undefined
-  /** Says on the bank's side that something is wrong on the other one. */
+  /** Reports delivery failures to the bank's operator. */
   readonly warn: (message: string) => void
 }
 
-/** How an attempt ended: a status, or why there was none. */
+/** Result of an attempt: the HTTP status, or the reason why there was no response. */
 export type AttemptResult = { readonly status: number } | { readonly reason: string }
 
-/** Waits before each attempt after the first, the last one repeated for ever: a real bank would have you wait for minutes. */
+/** Delays before the retries; the last one repeats without limit. A real bank waits for minutes. */
 const RETRY_DELAYS_MS = [200, 500, 1_000, 2_000, 5_000] as const
 
-/** For connecting, and then for the answer. */
+/** Timeout for connecting, and again for the response. */
 const ATTEMPT_TIMEOUT_MS = 5_000
 
-/** Shuffled callbacks wait up to this long. */
+/** Maximum random delay of shuffled callbacks. */
 const SHUFFLE_MS = 250
 
-/** So long a late callback waits. */
+/** Delay of a late callback. */
 const LATE_MS = 10_000
 
-/** So long a callback that is to go out with others waits for them. */
+/** Time for which a batch collects callbacks. */
 const BATCH_MS = 250
 
-/** A callback that goes out with others, and what is done when it is there. */
+/** A callback in a batch, with the function to call once the batch is delivered. */
 interface Waiting {
   readonly items: readonly CallbackItem[]
   readonly sent: () => void
 }
 
 /**
- * Tells the addresses of webhooks what happened to the payments of their keys, with the bank's own certificate, until
- * they answer 2xx.
+ * Sends callbacks about payments to the webhooks of their Pix keys, with the bank's client certificate, and retries until
+ * the response is 2xx.
  * @source BCB, API Pix (callbacks of /webhook/{chave}); rules#sandbox.15
  */
 export class CallbackSender {
@@ -62,11 +62,12 @@ export class CallbackSender {
     })
   }
 
-  /** Begins to deliver a notice, as often and as late as the bank now behaves; goes on until it is taken. */
+  /** Starts to deliver a notice, with the copies and delay now configured. Retries until the webhook accepts it. */
   deliver(notice: Notice): void {
     const delivery = this.#deliver(notice)
       .catch((error: unknown) => {
-        if (!this.#stopping.signal.aborted) this.#options.warn(`a callback stays undelivered: ${error}`)
+        if (!this.#stopping.signal.aborted)
+          this.#options.warn(`callback delivery aborted until the next start: ${error}`)
       })
       .finally(() => this.#deliveries.delete(delivery))
     this.#deliveries.add(delivery)
@@ -90,7 +91,7 @@ export class CallbackSender {
     }
   }
 
-  /** Gives up what is under way; the book keeps it for the next start. */
+  /** Aborts deliveries in progress; the book keeps them for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#agent.destroy()
@@ -113,11 +114,11 @@ export class CallbackSender {
       )
     }
     book.record({ fact: 'notice delivered', at: clock.now(), noticeId: notice.id })
-    // Were it lost it would be sent again.
+    // If this fact is lost, the callback is only sent again.
     book.durableSoon()
   }
 
-  /** The first who waits sends for all who came meanwhile. */
+  /** The first callback of a batch waits and then sends all that were added in the meantime. */
   async #sendWithOthers(pixKey: string, items: readonly CallbackItem[]): Promise<void> {
     const waiting = this.#waiting.get(pixKey)
     if (waiting) return new Promise((sent) => waiting.push({ items, sent }))
@@ -136,12 +137,12 @@ export class CallbackSender {
   async #send(pixKey: string, items: readonly CallbackItem[]): Promise<void> {
     const { bank, warn } = this.#options
     for (let failures = 0; ; failures++) {
-      // The address may have changed meanwhile; where there is none any more, nobody is to be told.
+      // The webhook may have changed in the meantime. If it was removed, the callback is dropped.
       const webhook = bank.book.notices.webhooks.get(pixKey)
       if (!webhook) return
       const result = await this.attempt(callbackUrl(webhook.url), { pix: items })
       if ('status' in result && result.status >= 200 && result.status < 300) return
-      if (failures === 0) warn(`a callback of ${pixKey} is not accepted (${Object.values(result)}); it is sent again`)
+      if (failures === 0) warn(`a callback of ${pixKey} was not accepted (${Object.values(result)}); retrying`)
       await this.#sleep(RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[4])
     }
   }
@@ -153,8 +154,8 @@ export class CallbackSender {
 }
 
 /**
- * Where the callbacks of an address go: `/pix` is put behind it, whatever it ends with. So an address that ends with a
- * query of Efí's, `?ignorar=`, is called itself.
+ * Callback URL of a webhook: `/pix` is appended to the text of the URL. If the URL ends with Efí's query `?ignorar=`, the
+ * suffix becomes part of the query, and the path stays as registered.
  */
 function callbackUrl(webhookUrl: string): string {
   return `${webhookUrl.replace(/\/$/, '')}/pix`

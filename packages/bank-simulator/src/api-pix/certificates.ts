@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import { LOCATION_HOST } from '../locations.ts'
 import { type Authority, authorityOf, type Credential, createAuthority, pkcs12Of } from './authority.ts'
 
-/** What the bank and its client prove themselves with. */
+/** Certificates of the bank and its client. */
 export interface Certificates {
   readonly authority: Authority
-  /** Of whoever listens. */
+  /** Server certificate of the listeners. */
   readonly server: Credential
-  /** For whoever calls: also in `client.p12`. */
+  /** Client certificate for API Pix clients; also in `client.p12`. */
   readonly client: Credential
-  /** Of the bank where it calls: its callbacks. */
+  /** The bank's client certificate for callbacks. */
   readonly callback: Credential
-  /** Signs what a location answers. */
+  /** Signs the payloads of charge locations. */
   readonly signature: Credential
   readonly files: CertificateFiles
 }
 
-/** Where those lie that a client needs. */
+/** Paths of the files that a client needs. */
 export interface CertificateFiles {
   readonly ca: string
   readonly clientCertificate: string
@@ -26,13 +26,13 @@ export interface CertificateFiles {
   readonly clientPkcs12: string
 }
 
-/** Keys are their owner's alone. */
+/** File modes: only the owner can read the private keys. */
 const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
 /**
- * The certificates of a directory; they are made there where they are missing, so that who trusts them once may go on
- * after a restart. `client.p12` is written anew under the passphrase.
+ * Reads the certificates of a directory and creates missing ones, so that clients can trust them across restarts.
+ * `client.p12` is rewritten each time, with the passphrase.
  */
 export async function certificatesIn(directory: string, passphrase: string): Promise<Certificates> {
   await mkdir(directory, { recursive: true, mode: OWNER_ONLY_FOLDER })
@@ -70,7 +70,7 @@ class Folder {
     return writeFile(this.path(file), content, { mode: OWNER_ONLY })
   }
 
-  /** What is there, or what is made; the certificate is written last, so that a pair of which it is there is whole. */
+  /** Reads a credential or creates it. The certificate is written last, so an existing one means that the pair is complete. */
   async credential(name: string, make: () => Promise<Credential>): Promise<Credential> {
     const [certificate, key] = [`${name}.pem`, `${name}-key.pem`]
     if (existsSync(this.path(certificate))) {

@@ -2,15 +2,15 @@ import { limits, type PartnerChargeRequest } from '@pixgate/spec'
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { MERCHANT } from '../account-holders.ts'
-import { carryOut } from '../conduct.ts'
 import type { ChargeDetails } from '../facts.ts'
+import { executeInstruction } from '../instructions.ts'
 import type { Charge } from '../operations.ts'
+import { type Account, chargeOf } from './account.ts'
 import { AMOUNT, centsOf } from './amounts.ts'
 import { type Cob, type CobTerms, cobOf, cobWithPix, lifeSeconds } from './cob.ts'
 import type { Conventions } from './conventions.ts'
-import { chargeOf, type Face } from './face.ts'
+import { cobAnswer } from './false-responses.ts'
 import { DOCUMENT_FILTERS, isOfDocument, isPresentAs, pageOf, type Query, readList } from './lists.ts'
-import { cobAnswer } from './lying-views.ts'
 import { EfiError, Problem, type Violation } from './problems.ts'
 
 const TXID = /^[a-zA-Z0-9]{26,35}$/
@@ -26,7 +26,7 @@ const devedor = Type.Object({
 const valor = Type.Object({
   original: Type.String({ pattern: AMOUNT }),
   modalidadeAlteracao: Type.Optional(Type.Integer({ minimum: 0, maximum: 1 })),
-  // Pix Saque and Pix Troco are no business of this bank.
+  // Pix Saque and Pix Troco are not supported.
   retirada: Type.Optional(Type.Null()),
 })
 
@@ -55,7 +55,7 @@ const cobRevisada = Type.Object({
 
 type CobRevisada = Static<typeof cobRevisada>
 
-/** What a charge is of which nothing is said. @source BCB, API Pix (CobExpiracao) */
+/** Default lifetime of a charge. @source BCB, API Pix (CobExpiracao) */
 const LIFE_SECONDS = 86_400
 
 const CITY = 'São Paulo'
@@ -74,23 +74,23 @@ const reading: Conventions = {
   refusals: { not_found: 'CobNaoEncontrado' },
 }
 
-/** Charges for immediate payment. @source BCB, API Pix (Cob) */
-export function cobRoutes(app: FastifyInstance, face: Face): void {
-  const { bank } = face
+/** Adds the routes of charges for immediate payment. @source BCB, API Pix (Cob) */
+export function cobRoutes(app: FastifyInstance, account: Account): void {
+  const { bank } = account
   app.put<{ Params: { txid: string }; Body: Static<typeof cobSolicitada> }>(
     '/v2/cob/:txid',
     { schema: { body: cobSolicitada }, config: { conventions: changing } },
     ({ params: { txid }, body }, reply) => {
       if (!TXID.test(txid)) throw invalid([violation('txid')])
-      return carryOut(bank, reply, {
+      return executeInstruction(bank, reply, {
         behavior: bank.switchboard.behavior.cashIn,
         isKnown: chargeOf(bank, txid) !== undefined,
         refusal: 'charge_refused',
         things: 'charges',
-        execute: () => putCob(face, txid, body),
+        execute: () => putCob(account, txid, body),
         answer: () => {
           reply.code(201)
-          return answerOf(face, cobOf(known(face, txid)))
+          return answerOf(account, cobOf(known(account, txid)))
         },
       })
     },
@@ -100,15 +100,15 @@ export function cobRoutes(app: FastifyInstance, face: Face): void {
     { schema: { body: cobSolicitada }, config: { conventions: changing } },
     ({ body }, reply) => {
       const txid = bank.chance.transactionId()
-      return carryOut(bank, reply, {
+      return executeInstruction(bank, reply, {
         behavior: bank.switchboard.behavior.cashIn,
         isKnown: false,
         refusal: 'charge_refused',
         things: 'charges',
-        execute: () => putCob(face, txid, body),
+        execute: () => putCob(account, txid, body),
         answer: () => {
           reply.code(201)
-          return answerOf(face, cobOf(known(face, txid)))
+          return answerOf(account, cobOf(known(account, txid)))
         },
       })
     },
@@ -118,25 +118,25 @@ export function cobRoutes(app: FastifyInstance, face: Face): void {
     { schema: { body: cobRevisada }, config: { conventions: changing } },
     async ({ params: { txid }, body }) => {
       bank.liar.mayFail('unavailable')
-      patchCob(face, known(face, txid), body)
+      patchCob(account, known(account, txid), body)
       bank.liar.mayFail('errorAfterExecuting')
-      return answerOf(face, cobOf(known(face, txid)))
+      return answerOf(account, cobOf(known(account, txid)))
     },
   )
-  readRoutes(app, face)
+  readRoutes(app, account)
 }
 
-function readRoutes(app: FastifyInstance, face: Face): void {
-  const { book, liar } = face.bank
+function readRoutes(app: FastifyInstance, account: Account): void {
+  const { book, liar } = account.bank
   app.get<{ Params: { txid: string }; Querystring: Query }>(
     '/v2/cob/:txid',
     { config: { conventions: reading } },
     async ({ params: { txid }, query }) => {
       liar.mayFail('unavailable')
-      const charge = known(face, txid)
+      const charge = known(account, txid)
       const revision = revisionIn(query, charge)
-      liar.mayForget(txid)
-      return answerOf(face, cobWithPix(book, charge, revision))
+      liar.mayReportNotFound(txid)
+      return answerOf(account, cobWithPix(book, charge, revision))
     },
   )
   app.get<{ Querystring: Query }>('/v2/cob', { config: { conventions: reading } }, async ({ query }) => {
@@ -153,28 +153,28 @@ function readRoutes(app: FastifyInstance, face: Face): void {
       .filter(({ status }) => parametros.status === undefined || parametros.status === status)
       .filter(() => isPresentAs(parametros.locationPresente, true))
     const { items, parametros: answered } = pageOf(found, list)
-    // The standard's list requires `idCob`, and says nowhere what it is.
+    // The standard requires `idCob` in lists but does not define it.
     return { parametros: answered, cobs: items.map((cob) => ({ ...cob, idCob: cob.loc.id })) }
   })
 }
 
-/** Asks for a charge, or changes the one of this txid. @source rules#sandbox.14 */
-function putCob(face: Face, txid: string, body: Static<typeof cobSolicitada>): void {
-  const { charges, clock, liar } = face.bank
-  const existing = chargeOf(face.bank, txid)
+/** Creates a charge, or revises the one with this txid. @source rules#sandbox.14 */
+function putCob(account: Account, txid: string, body: Static<typeof cobSolicitada>): void {
+  const { charges, clock, liar } = account.bank
+  const existing = chargeOf(account.bank, txid)
   if (existing && liar.tells('repeatRefused')) {
     throw new EfiError(409, 'txid_duplicado', 'Campo txid informado já foi utilizado em outra cobrança')
   }
-  assertSense(face, body, existing)
+  assertSemantics(account, body, existing)
   const at = existing?.createdAt ?? clock.now()
   const [terms, details] = [termsOf(body, at), detailsOf(body)]
   if (existing) charges.revise(existing.id, terms, details)
   else charges.create(txid, terms, { transactionId: txid, at, details })
 }
 
-function patchCob(face: Face, charge: Charge, body: CobRevisada): void {
-  const { charges } = face.bank
-  assertSense(face, body, charge)
+function patchCob(account: Account, charge: Charge, body: CobRevisada): void {
+  const { charges } = account.bank
+  assertSemantics(account, body, charge)
   const { status, ...changes } = body
   if (charge.status !== 'ACTIVE') throw invalid([violation('cob.status', 'A cobrança não está ATIVA.')])
   if (status === undefined) {
@@ -188,7 +188,7 @@ function patchCob(face: Face, charge: Charge, body: CobRevisada): void {
   charges.cancel(charge.id)
 }
 
-/** What a charge asks for once it is changed: what is not named stays. */
+/** Merges changes into the current terms of a charge. */
 function patched(charge: Charge, changes: Omit<CobRevisada, 'status'>): CobAsked {
   const now = cobOf(charge)
   return {
@@ -199,7 +199,7 @@ function patched(charge: Charge, changes: Omit<CobRevisada, 'status'>): CobAsked
   }
 }
 
-/** What a charge is to be, whole. */
+/** Complete terms of a charge. */
 interface CobAsked {
   readonly calendario: { readonly expiracao?: number | undefined }
   readonly devedor?: CobTerms['devedor'] | Static<typeof devedor> | undefined
@@ -230,7 +230,7 @@ function detailsOf({ infoAdicionais, valor: { modalidadeAlteracao } }: CobAsked)
 }
 
 /** @throws Problem of what no schema can say @source BCB, API Pix (CobOperacaoInvalida) */
-function assertSense({ bank, keys }: Face, body: CobRevisada, charge: Charge | undefined): void {
+function assertSemantics({ bank, keys }: Account, body: CobRevisada, charge: Charge | undefined): void {
   const { valor, devedor, chave, loc } = body
   const faults = [
     ...(valor?.original !== undefined && centsOf(valor.original) === 0
@@ -254,7 +254,7 @@ function locViolation(isOfAnother: boolean): Violation {
   )
 }
 
-/** Which revision is asked for. @throws Problem CobConsultaInvalida, where there is none such */
+/** The requested revision; `undefined` means the last. @throws Problem CobConsultaInvalida, where there is none such */
 function revisionIn({ revisao }: Query, { revisions }: Charge): number | undefined {
   if (revisao === undefined) return undefined
   const revision = typeof revisao === 'string' && /^\d{1,9}$/.test(revisao) ? Number(revisao) : Number.NaN
@@ -265,13 +265,13 @@ function revisionIn({ revisao }: Query, { revisions }: Charge): number | undefin
 }
 
 /** @throws Problem CobNaoEncontrado */
-function known({ bank }: Face, txid: string): Charge {
+function known({ bank }: Account, txid: string): Charge {
   const charge = chargeOf(bank, txid)
   if (!charge) throw new Problem('CobNaoEncontrado')
   return charge
 }
 
-function answerOf({ bank: { book, liar } }: Face, cob: Cob): Cob {
+function answerOf({ bank: { book, liar } }: Account, cob: Cob): Cob {
   return cobAnswer(liar, cob, () => [...book.charges.values()].map((charge) => cobWithPix(book, charge)))
 }
 

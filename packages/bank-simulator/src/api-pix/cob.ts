@@ -22,7 +22,7 @@ export interface Cob extends CobTerms {
   readonly pix?: readonly Pix[]
 }
 
-/** What a charge says to its payer too. */
+/** Fields of a charge that its payer sees too. */
 export interface CobTerms {
   readonly txid: string
   readonly revisao: number
@@ -45,7 +45,7 @@ const STATUSES = {
 } as const
 
 /**
- * A charge as the bank tells it; there is no status for one that expired.
+ * A charge as API Pix returns it. The standard has no status for an expired charge.
  * @param revision which revision of it; the last by default
  */
 export function cobOf(charge: Charge, revision = charge.revisions.length - 1): Cob {
@@ -69,7 +69,7 @@ export function cobWithPix(book: Book, charge: Charge, revision?: number): Cob {
   return { ...cobOf(charge, revision), ...(pix.length > 0 && { pix }) }
 }
 
-/** What a revision of a charge says to its payer too. */
+/** Fields of a charge's revision that its payer sees too. */
 export function cobTermsOf(charge: Charge, revision = charge.revisions.length - 1): CobTerms {
   const { terms, details } = revisionOf(charge, revision)
   const { infoAdicionais, modalidadeAlteracao } = details
@@ -85,12 +85,12 @@ export function cobTermsOf(charge: Charge, revision = charge.revisions.length - 
   }
 }
 
-/** For how many seconds from its creation on a charge may be paid. */
+/** Lifetime of a charge in seconds, counted from its creation. */
 export function lifeSeconds(charge: Charge, revision = charge.revisions.length - 1): number {
   return Math.round((Date.parse(revisionOf(charge, revision).terms.expiresAt) - charge.createdAt) / 1_000)
 }
 
-/** Somebody by name and document. */
+/** A person or company with name and document, as API Pix returns it. */
 export function personOf({ name: nome, document }: NonNullable<PartnerChargeRequest['payer']>) {
   return document.length === 11 ? { cpf: document, nome } : { cnpj: document, nome }
 }

@@ -2,17 +2,17 @@ import type { PartnerQrCode } from '@pixgate/spec'
 import { MERCHANT } from '../account-holders.ts'
 import type { Bank } from '../bank.ts'
 import { instant } from '../events.ts'
+import { chargeOf } from './account.ts'
 import { valorOf } from './amounts.ts'
 import { cobTermsOf, lifeSeconds } from './cob.ts'
-import { chargeOf } from './face.ts'
 import { Problem } from './problems.ts'
 import { maskedPerson } from './sent-pix.ts'
 
-/** A code that never ends is said to end after a day. */
+/** Reported lifetime of a code that never expires. */
 const LIFE_SECONDS = 86_400
 
 /**
- * What a dynamic code asks for, of this bank or of another one, as Efí's «Detalhar QR Code Pix» answers it.
+ * Response of Efí's «Detalhar QR Code Pix» for a dynamic code of this bank or another.
  * @throws Problem of a code that is static, as Efí does · Refused as {@link Bank.qrCodes} does
  */
 export function codeDetail(bank: Bank, pixCode: string): object {
@@ -29,7 +29,7 @@ export function codeDetail(bank: Bank, pixCode: string): object {
     calendario: { criacao, apresentacao, expiracao: lifeSeconds(charge) },
     ...(charge.terms.payer && { devedor: maskedPerson(charge.terms.payer) }),
     recebedor: maskedPerson(MERCHANT),
-    // Efí's documents name the one, the types of its own client the other.
+    // Efí's documentation has one of these fields, the types of its client the other.
     valor: { original, final: original },
   }
 }

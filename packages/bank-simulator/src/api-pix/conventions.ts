@@ -3,21 +3,21 @@ import { type RefusalCode, Refused } from '../refused.ts'
 import { EfiError, Problem, type ProblemType, sendEfiError, sendProblem, type Violation } from './problems.ts'
 import type { Scope } from './tokens.ts'
 
-/** What holds of an endpoint besides what it does. */
+/** Required scope and error formats of an endpoint. */
 export interface Conventions {
-  /** What a token must allow. */
+  /** Scope that the token must have. */
   readonly scope: Scope
-  /** The problem of a body that does not fit its schema. */
+  /** Problem type for a body that does not match its schema. */
   readonly invalid: ProblemType
-  /** How violations call the body. */
+  /** Name of the body in violations. */
   readonly entity: string
-  /** How the bank's own refusals are told; otherwise as {@link COMMON}. */
+  /** Problem or Efí error for each refusal of the bank; {@link COMMON} by default. */
   readonly refusals?: Partial<Record<RefusalCode, ProblemType | ((error: Refused) => EfiError)>>
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of an endpoint that wants a token. */
+    /** Set on endpoints that require a token. */
     readonly conventions?: Conventions
   }
 }
@@ -28,7 +28,7 @@ const COMMON: Partial<Record<RefusalCode, ProblemType>> = {
 }
 
 /**
- * Answers whatever went wrong as the standard wants it told.
+ * Sends an error response in the format of the standard or of Efí.
  * @param warn is told of what nobody foresaw
  */
 export function sendError(
@@ -65,11 +65,11 @@ function problemOf(
   if ('validation' in error && error.validation && conventions) {
     return new Problem(conventions.invalid, violationsOf(error.validation, conventions.entity))
   }
-  // Fastify's own refusals: the body's JSON, its size, its type.
+  // Fastify's own errors: invalid JSON, size or content type.
   if ('statusCode' in error && error.statusCode !== undefined && error.statusCode < 500) {
     return new Problem('RequisicaoInvalida', [], 400, error.message)
   }
-  warn(`the bank failed: ${error.stack}`)
+  warn(`unhandled error: ${error.stack}`)
   return new Problem('ErroInternoDoServidor')
 }
 

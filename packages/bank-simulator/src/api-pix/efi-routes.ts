@@ -1,23 +1,23 @@
 import { limits, type PartnerPayoutRequest } from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { carryOut, courseUnder, settleOrder } from '../conduct.ts'
 import { lastExecution } from '../executions.ts'
+import { courseFor, executeInstruction, settleOrder } from '../instructions.ts'
 import type { Payout } from '../operations.ts'
 import { Refused } from '../refused.ts'
 import { balanceCents } from '../statement.ts'
+import type { Account } from './account.ts'
 import { AMOUNT, centsOf, valorOf } from './amounts.ts'
 import { codeDetail } from './code-detail.ts'
 import type { Conventions } from './conventions.ts'
-import type { Face } from './face.ts'
+import { falsified, plusOneCentavo } from './false-responses.ts'
 import { DOCUMENT_FILTERS, isOfDocument, isPresentAs, pageOf, type Query, readList } from './lists.ts'
-import { aCentavoMore, falsified } from './lying-views.ts'
 import { EfiError, Problem } from './problems.ts'
 import { acceptedPixOf, type SentPix, sentPixOf } from './sent-pix.ts'
 
 const SENT_ID = /^[a-zA-Z0-9]{1,35}$/
 
-/** So much is not there, says the lie about the balance. */
+/** Amount by which the lie `balanceShort` understates the balance. */
 const SHORT_CENTS = 10_000
 
 const chave = Type.String({ minLength: 1, maxLength: limits.pixKeyMaxLength })
@@ -27,7 +27,7 @@ const pagador = Type.Object({ chave, infoPagador: Type.Optional(Type.String({ ma
 const pixSend = Type.Object({
   valor: Type.String({ pattern: AMOUNT }),
   pagador,
-  // Bank details are no business of this bank: its book knows keys.
+  // Recipients by bank account are not supported: the book only has Pix keys.
   favorecido: Type.Object({
     chave,
     cpf: Type.Optional(Type.String({ pattern: '^\\d{11}$' })),
@@ -38,7 +38,7 @@ const pixSend = Type.Object({
 const qrCodePay = Type.Object({
   pagador,
   pixCopiaECola: Type.String({ minLength: 1, maxLength: limits.pixCodeMaxLength }),
-  /** Of a code that leaves the amount to who pays. */
+  /** For a code whose amount the payer chooses. */
   valor: Type.Optional(Type.String({ pattern: AMOUNT })),
 })
 
@@ -79,15 +79,15 @@ const readingBalance: Conventions = { scope: 'gn.balance.read', invalid: 'Requis
 
 type SentParams = { readonly idEnvio: string }
 
-/** Sending money, which the standard leaves to each bank, as Efí does it. @source rules#sandbox.18 */
-export function efiRoutes(app: FastifyInstance, face: Face): void {
+/** Adds Efí's routes for sending Pix, which the standard does not define. @source rules#sandbox.18 */
+export function efiRoutes(app: FastifyInstance, account: Account): void {
   for (const version of ['v2', 'v3']) {
     app.put<{ Params: SentParams; Body: Static<typeof pixSend> }>(
       `/${version}/gn/pix/:idEnvio`,
       { schema: { body: pixSend }, config: { conventions: sending } },
       ({ params: { idEnvio }, body }, reply) => {
-        assertSendable(face, idEnvio, body.pagador.chave)
-        return send(face, reply, { idEnvio, debitedKey: body.pagador.chave }, () => payoutOf(body))
+        assertSendable(account, idEnvio, body.pagador.chave)
+        return send(account, reply, { idEnvio, debitedKey: body.pagador.chave }, () => payoutOf(body))
       },
     )
   }
@@ -95,26 +95,28 @@ export function efiRoutes(app: FastifyInstance, face: Face): void {
     '/v2/gn/pix/:idEnvio/qrcode',
     { schema: { body: qrCodePay }, config: { conventions: paying } },
     ({ params: { idEnvio }, body }, reply) => {
-      assertSendable(face, idEnvio, body.pagador.chave)
-      return send(face, reply, { idEnvio, debitedKey: body.pagador.chave }, () => codePayoutOf(face, idEnvio, body))
+      assertSendable(account, idEnvio, body.pagador.chave)
+      return send(account, reply, { idEnvio, debitedKey: body.pagador.chave }, () =>
+        codePayoutOf(account, idEnvio, body),
+      )
     },
   )
   app.post<{ Body: Static<typeof qrCodeDetail> }>(
     '/v2/gn/qrcodes/detalhar',
     { schema: { body: qrCodeDetail }, config: { conventions: detailing } },
     async ({ body: { pixCopiaECola } }) => {
-      face.bank.liar.mayFail('unavailable')
-      return codeDetail(face.bank, pixCopiaECola)
+      account.bank.liar.mayFail('unavailable')
+      return codeDetail(account.bank, pixCopiaECola)
     },
   )
-  readRoutes(app, face)
+  readRoutes(app, account)
 }
 
-function readRoutes(app: FastifyInstance, face: Face): void {
-  const { book, liar, payouts } = face.bank
+function readRoutes(app: FastifyInstance, account: Account): void {
+  const { book, liar, payouts } = account.bank
   app.get<{ Querystring: Query }>('/v2/gn/pix/enviados', { config: { conventions: reading } }, async ({ query }) => {
     liar.mayFail('unavailable')
-    const { items, parametros } = found(face, query)
+    const { items, parametros } = found(account, query)
     return { parametros, pix: items }
   })
   app.get<{ Params: { e2eid: string } }>(
@@ -124,8 +126,8 @@ function readRoutes(app: FastifyInstance, face: Face): void {
       liar.mayFail('unavailable')
       const payout = [...book.payouts.values()].find(({ endToEndId }) => endToEndId === e2eid)
       if (!payout) throw new Problem('PixEnviadoNaoEncontrado')
-      liar.mayForget(e2eid)
-      return answerOf(face, payout)
+      liar.mayReportNotFound(e2eid)
+      return answerOf(account, payout)
     },
   )
   app.get<{ Params: SentParams }>(
@@ -134,14 +136,14 @@ function readRoutes(app: FastifyInstance, face: Face): void {
     async ({ params: { idEnvio } }) => {
       liar.mayFail('unavailable')
       payouts.get(idEnvio)
-      liar.mayForget(idEnvio)
-      return answerOf(face, book.payouts.get(idEnvio) as Payout)
+      liar.mayReportNotFound(idEnvio)
+      return answerOf(account, book.payouts.get(idEnvio) as Payout)
     },
   )
   app.get<{ Querystring: Query }>('/v2/gn/saldo', { config: { conventions: readingBalance } }, async ({ query }) => {
     liar.mayFail('unavailable')
-    const lackingCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
-    const saldo = valorOf(balanceCents(book.entries) - lackingCents)
+    const shortCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
+    const saldo = valorOf(balanceCents(book.entries) - shortCents)
     const nothing = valorOf(0)
     return {
       saldo,
@@ -151,35 +153,35 @@ function readRoutes(app: FastifyInstance, face: Face): void {
 }
 
 function send(
-  face: Face,
+  account: Account,
   reply: FastifyReply,
   { idEnvio, debitedKey }: { readonly idEnvio: string; readonly debitedKey: string },
   orderOf: () => PartnerPayoutRequest,
 ): Promise<object | undefined> {
-  const { bank } = face
+  const { bank } = account
   const { book, payouts, liar } = bank
   const { cashOut } = bank.switchboard.behavior
   const isKnown = book.payouts.has(idEnvio)
-  return carryOut(bank, reply, {
+  return executeInstruction(bank, reply, {
     behavior: cashOut,
     isKnown,
     refusal: 'payout_refused',
     things: 'payouts',
     execute: () => {
       if (isKnown && liar.tells('repeatRefused')) throw duplicate()
-      payouts.create(idEnvio, orderOf(), courseUnder(cashOut), { debitedKey })
+      payouts.create(idEnvio, orderOf(), courseFor(cashOut), { debitedKey })
     },
     settle: () => settleOrder(bank, bank.payoutSettler, lastExecution(idEnvio, book.payouts)),
     answer: () => {
       reply.code(201)
       const accepted = acceptedPixOf(book.payouts.get(lastExecution(idEnvio, book.payouts)) as Payout)
-      return liar.tells('wrongAmount') ? { ...accepted, valor: aCentavoMore(accepted.valor) } : accepted
+      return liar.tells('wrongAmount') ? { ...accepted, valor: plusOneCentavo(accepted.valor) } : accepted
     },
   })
 }
 
 /** @throws EfiError of an order that cannot be one of this account */
-function assertSendable({ keys }: Face, idEnvio: string, debitedKey: string): void {
+function assertSendable({ keys }: Account, idEnvio: string, debitedKey: string): void {
   if (!SENT_ID.test(idEnvio))
     throw new EfiError(400, 'valor_invalido', 'Campo idEnvio deve respeitar ^[a-zA-Z0-9]{1,35}$')
   if (keys.includes(debitedKey)) return
@@ -195,7 +197,7 @@ function payoutOf({
   const { chave: pixKey, cpf, cnpj } = favorecido
   const document = cpf ?? cnpj
   assertPositive(valor)
-  // A key that is a document is its holder's own; whose another one is only the order says.
+  // A key that is a CPF or CNPJ must equal the document. The holders of other keys are not known.
   if (document !== undefined && /^(?:\d{11}|[0-9A-Z]{14})$/.test(pixKey) && document !== pixKey) {
     throw new EfiError(
       400,
@@ -210,8 +212,8 @@ function payoutOf({
   }
 }
 
-/** The order of a code: the same again where it was sent before, as a repeated order must be the same one. */
-function codePayoutOf({ bank }: Face, idEnvio: string, body: Static<typeof qrCodePay>): PartnerPayoutRequest {
+/** Payout order for a code. A repeated request reuses the earlier order, because it must be equal to count as the same. */
+function codePayoutOf({ bank }: Account, idEnvio: string, body: Static<typeof qrCodePay>): PartnerPayoutRequest {
   const { pixCopiaECola: pixCode, valor, pagador } = body
   const { infoPagador: description } = pagador
   const earlier = bank.book.payouts.get(idEnvio)?.order
@@ -224,8 +226,8 @@ function codePayoutOf({ bank }: Face, idEnvio: string, body: Static<typeof qrCod
   return { valueCents, ...(description !== undefined && { description }), pixCode, decodeId }
 }
 
-function found(face: Face, query: Query) {
-  const { book } = face.bank
+function found(account: Account, query: Query) {
+  const { book } = account.bank
   const filters = { status: /^[A-Z_]{1,40}$/, devolucaoPresente: 'boolean', ...DOCUMENT_FILTERS } as const
   const list = readList(query, 'RequisicaoInvalida', filters)
   const { from, to, parametros } = list
@@ -233,25 +235,25 @@ function found(face: Face, query: Query) {
     .filter(({ acceptedAt }) => from <= acceptedAt && acceptedAt <= to)
     .filter(({ answer }) => isOfDocument(parametros, answer.recipient.document))
     .filter(({ answer }) => isPresentAs(parametros.devolucaoPresente, answer.returns.length > 0))
-    .map((payout) => sentPixOf(payout, keyOf(face)))
+    .map((payout) => sentPixOf(payout, keyOf(account)))
     .filter(({ status }) => parametros.status === undefined || parametros.status === status)
   return pageOf(payouts, list)
 }
 
-function answerOf(face: Face, payout: Payout): SentPix {
-  const { book, liar } = face.bank
-  const truth = sentPixOf(payout, keyOf(face))
+function answerOf(account: Account, payout: Payout): SentPix {
+  const { book, liar } = account.bank
+  const truth = sentPixOf(payout, keyOf(account))
   return falsified(liar, truth, {
     foreignAnswer: () => {
       const other = [...book.payouts.values()].find(({ answer }) => answer.id !== truth.idEnvio)
-      return other && sentPixOf(other, keyOf(face))
+      return other && sentPixOf(other, keyOf(account))
     },
-    wrongAmount: () => ({ ...truth, valor: aCentavoMore(truth.valor) }),
+    wrongAmount: () => ({ ...truth, valor: plusOneCentavo(truth.valor) }),
     falseFailure: () => ({ ...truth, horario: { solicitacao: truth.horario.solicitacao }, status: 'NAO_REALIZADO' }),
   })
 }
 
-function keyOf({ keys }: Face): string {
+function keyOf({ keys }: Account): string {
   const [key] = keys
   if (key === undefined) throw new Refused('internal_error', 'the account has no key')
   return key

@@ -1,31 +1,31 @@
 import { isInstant } from '../instants.ts'
 import { Problem, type ProblemType, type Violation } from './problems.ts'
 
-/** How a list may be asked for, as the query tells it. */
+/** Query parameters of a list request. */
 export type Query = Readonly<Record<string, unknown>>
 
-/** What a list is to have. */
+/** Parsed query of a list request. */
 export interface ListQuery {
-  /** Epoch milliseconds, both ends included. */
+  /** Epoch milliseconds; both ends are inclusive. */
   readonly from: number
   readonly to: number
   readonly page: number
   readonly pageItems: number
-  /** What was asked for, as the answer repeats it. */
+  /** Requested parameters, which the response repeats. */
   readonly parametros: Readonly<Record<string, string | boolean>>
 }
 
-/** A parameter that chooses. */
+/** Type of a filter parameter. */
 export type Filter = 'boolean' | RegExp
 
 const PAGE_ITEMS = 100
 const PAGE_ITEMS_MAX = 1_000
 
-/** Of a payer, or of whom a charge is addressed to. */
+/** Filters by CPF or CNPJ of the payer, debtor or recipient. */
 export const DOCUMENT_FILTERS = { cpf: /^\d{11}$/, cnpj: /^[0-9A-Z]{14}$/ } as const
 
 /**
- * Reads the query of a list.
+ * Reads and validates the query of a list request.
  * @param filters the parameters that choose, besides the time
  * @throws Problem as `invalid` says, with every violation
  * @source BCB, API Pix (parameters, «ConsultaInvalida»)
@@ -81,7 +81,7 @@ export function readList(
   }
 }
 
-/** One page of what was found, and what the answer says of the whole. */
+/** One page of the results, with the pagination for the response. */
 export function pageOf<T>(found: readonly T[], { page, pageItems, parametros }: ListQuery) {
   const paginacao = {
     paginaAtual: page,
@@ -95,13 +95,13 @@ export function pageOf<T>(found: readonly T[], { page, pageItems, parametros }: 
   }
 }
 
-/** Whether a document is the one that was asked for, if one was. */
+/** Whether a document matches the filter, if there is one. */
 export function isOfDocument({ cpf, cnpj }: ListQuery['parametros'], document: string | undefined): boolean {
   const asked = cpf ?? cnpj
   return asked === undefined || asked === document
 }
 
-/** Whether something is present as was asked for, if that was asked for. */
+/** Whether a presence matches the filter, if there is one. */
 export function isPresentAs(asked: string | boolean | undefined, isPresent: boolean): boolean {
   return asked === undefined || asked === isPresent
 }

@@ -3,16 +3,17 @@ import type { FastifyInstance } from 'fastify'
 import type { Bank } from '../bank.ts'
 import { instant } from '../events.ts'
 import type { Charge } from '../operations.ts'
+import { chargeOf } from './account.ts'
 import type { Credential } from './authority.ts'
 import { cobTermsOf, lifeSeconds, personOf } from './cob.ts'
-import { chargeOf } from './face.ts'
 import { Problem } from './problems.ts'
 
-/** Where the keys are that signatures are verified with. */
+/** Path of the public keys that verify the signatures. */
 const KEYS_PATH = '/jwks.json'
 
 /**
- * What the payer's bank finds at a charge's location, for anybody who knows it: no certificate, no token.
+ * Adds the routes of charge locations, from which the payer's bank reads signed payloads. They need no certificate and no
+ * token.
  * @source BCB, API Pix (CobPayload); rules#sandbox.19
  */
 export function payloadRoutes(app: FastifyInstance, bank: Bank, signature: Credential): void {
@@ -42,13 +43,13 @@ function payloadOf(charge: Charge, nowMs: number): object {
   return { calendario: { ...times, expiracao: lifeSeconds(charge) }, ...cobTermsOf(charge), ...devedor }
 }
 
-/** A JWS in its compact form. */
+/** A JWS in compact serialization. */
 function signed(header: object, payload: object, key: string): string {
   const text = [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   return `${text}.${sign('RSA-SHA256', Buffer.from(text), key).toString('base64url')}`
 }
 
-/** The key as JWK; its id is its thumbprint, of RFC 7638. */
+/** The public key as a JWK, with its RFC 7638 thumbprint as `kid`. */
 function publicKey({ certificate }: Credential) {
   const { raw } = new X509Certificate(certificate)
   const { e, kty, n } = createPublicKey(certificate).export({ format: 'jwk' })

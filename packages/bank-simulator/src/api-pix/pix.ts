@@ -4,7 +4,7 @@ import type { ReturnNature } from '../facts.ts'
 import type { Receipt, Refund, TakenBack } from '../operations.ts'
 import { valorOf } from './amounts.ts'
 
-/** A payment that came in. @source BCB, API Pix (Pix) */
+/** A received payment. @source BCB, API Pix (Pix) */
 export interface Pix {
   readonly endToEndId: string
   readonly txid?: string
@@ -15,7 +15,7 @@ export interface Pix {
   readonly devolucoes?: readonly Devolucao[]
 }
 
-/** Money of a payment that goes back, went back or does not. @source BCB, API Pix (Devolucao) */
+/** A return of a received payment, in any status. @source BCB, API Pix (Devolucao) */
 export interface Devolucao {
   readonly id: string
   readonly rtrId: string
@@ -29,7 +29,7 @@ export interface Devolucao {
 
 const RETURN_STATUSES = { PROCESSING: 'EM_PROCESSAMENTO', CONFIRMED: 'DEVOLVIDO', FAILED: 'NAO_REALIZADO' } as const
 
-/** A payment as the bank tells it. */
+/** A payment as API Pix returns it. */
 export function pixOf(book: Book, receipt: Receipt): Pix {
   const { payment, txid, pixKey: chave } = receipt
   const valor = valorOf(payment.valueCents)
@@ -45,7 +45,7 @@ export function pixOf(book: Book, receipt: Receipt): Pix {
   }
 }
 
-/** What goes back of a payment, in the order in which it was asked for: by the account's owner, or by the bank (MED). */
+/** Returns of a payment in order of request, ordered by the account's owner or made by the bank (MED). */
 export function devolucoesOf(book: Book, { refundIds, takenBack }: Receipt): Devolucao[] {
   return [
     ...refundIds.flatMap((id) => book.refunds.get(id) ?? []).map(devolucaoOf),
@@ -53,7 +53,7 @@ export function devolucoesOf(book: Book, { refundIds, takenBack }: Receipt): Dev
   ].sort((a, b) => Date.parse(a.horario.solicitacao) - Date.parse(b.horario.solicitacao))
 }
 
-/** A refund as the bank tells it. */
+/** A refund as API Pix returns it. */
 export function devolucaoOf({ answer, order, returnId = '', acceptedAt }: Refund): Devolucao {
   const { id, status, valueCents, occurredAt, errorCode, errorMessage } = answer
   return {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Every kind of problem that this bank answers. @source BCB, API Pix («Tratamento de erros»), Efí for the last two */
+/** Problem types: HTTP status, title, default detail. @source BCB, API Pix («Tratamento de erros»), Efí for the last two */
 export const problemTypes = {
   RequisicaoInvalida: [400, 'Requisição inválida.', 'A requisição não respeita o schema.'],
   AcessoNegado: [403, 'Acesso Negado', 'Requisição de participante autenticado que viola alguma regra de autorização.'],
@@ -54,18 +54,18 @@ export const problemTypes = {
   ],
 } as const
 
-/** A kind of {@link problemTypes}. */
+/** A key of {@link problemTypes}. */
 export type ProblemType = keyof typeof problemTypes
 
-/** What of a request is wrong. */
+/** An invalid field of a request. */
 export interface Violation {
   readonly razao: string
-  /** As `cob.valor.original`. */
+  /** Path of the field, such as `cob.valor.original`. */
   readonly propriedade: string
   readonly valor?: string
 }
 
-/** A no, as RFC 7807 tells it. Nothing was done, unless the type is ErroInternoDoServidor. */
+/** A refusal in the format of RFC 7807. Nothing was executed, unless the type is ErroInternoDoServidor. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly type: ProblemType
@@ -85,7 +85,7 @@ export class Problem extends Error {
   }
 }
 
-/** A no in the other shape of Efí's. */
+/** A refusal in Efí's own format. */
 export class EfiError extends Error {
   override readonly name = 'EfiError'
   readonly status: number
@@ -98,20 +98,20 @@ export class EfiError extends Error {
   }
 }
 
-/** Answers a problem. @param correlationId names the request */
+/** Sends a problem response. @param correlationId names the request */
 export function sendProblem(
   reply: FastifyReply,
   { type, status, message: detail, violations }: Problem,
   correlationId: string,
 ): FastifyReply {
-  const told = { type: `https://pix.bcb.gov.br/api/v2/error/${type}`, title: problemTypes[type][1], status, detail }
+  const common = { type: `https://pix.bcb.gov.br/api/v2/error/${type}`, title: problemTypes[type][1], status, detail }
   const violacoes = violations.length > 0 ? { violacoes: violations } : {}
-  const text = JSON.stringify({ ...told, correlationId, ...violacoes })
-  // As bytes, because of text Fastify would also say its charset, which the media type has none of.
+  const text = JSON.stringify({ ...common, correlationId, ...violacoes })
+  // Sent as bytes: for text Fastify adds a charset parameter, which this media type does not have.
   return reply.code(status).type('application/problem+json').send(Buffer.from(text))
 }
 
-/** Answers an error of Efí's. */
+/** Sends an error response in Efí's own format. */
 export function sendEfiError(reply: FastifyReply, { status, nome, message: mensagem }: EfiError): FastifyReply {
   return reply.code(status).send({ nome, mensagem })
 }

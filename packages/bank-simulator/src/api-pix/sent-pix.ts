@@ -2,10 +2,10 @@ import { instant } from '../events.ts'
 import type { Payout } from '../operations.ts'
 import { valorOf } from './amounts.ts'
 
-/** A sent Pix as it was taken on: the answer of Efí's «Requisitar envio de Pix». */
+/** An accepted Pix payment: the response of Efí's «Requisitar envio de Pix». */
 export interface AcceptedPix {
   readonly idEnvio: string
-  /** Efí's documents call it so; the types of its own client call it `endToEndId`. */
+  /** The name in Efí's documentation; the types of its client have `endToEndId`. */
   readonly e2eId: string
   readonly endToEndId: string
   readonly valor: string
@@ -13,7 +13,7 @@ export interface AcceptedPix {
   readonly status: 'EM_PROCESSAMENTO'
 }
 
-/** A sent Pix: the answer of Efí's «Consultar Pix enviado». */
+/** A sent Pix: the response of Efí's «Consultar Pix enviado». */
 export interface SentPix {
   readonly endToEndId: string
   readonly idEnvio: string
@@ -26,14 +26,14 @@ export interface SentPix {
   readonly devolucoes?: readonly SentReturn[]
 }
 
-/** What a callback says of a sent Pix, in Efí's «Recebendo Callbacks». */
+/** A sent Pix in a callback, as in Efí's «Recebendo Callbacks». */
 export interface SentItem {
   readonly endToEndId: string
   readonly chave: string
   readonly tipo: 'SOLICITACAO'
   readonly status: SentStatus
   readonly valor: string
-  /** `null` where no money moved. */
+  /** `null` if no money moved. */
   readonly horario: string | null
   readonly gnExtras: {
     readonly idEnvio?: string
@@ -42,7 +42,7 @@ export interface SentItem {
   readonly devolucoes?: readonly SentReturn[]
 }
 
-/** Somebody by name, and by a document of which a CPF is half hidden. */
+/** A person or company with name and document; a CPF is partly masked. */
 export type MaskedPerson =
   | { readonly nome: string; readonly cpf: string }
   | { readonly nome: string; readonly cnpj: string }
@@ -62,14 +62,14 @@ const STATUSES = {
   FAILED: 'NAO_REALIZADO',
 } as const
 
-/** A payout as Efí answers the order of it, also where it is over already. */
+/** A payout as Efí returns it for an order, even if it has already settled. */
 export function acceptedPixOf({ answer, order, endToEndId = '', acceptedAt }: Payout): AcceptedPix {
   const horario = { solicitacao: instant(acceptedAt) }
   const valor = valorOf(order.valueCents)
   return { idEnvio: answer.id, e2eId: endToEndId, endToEndId, valor, horario, status: 'EM_PROCESSAMENTO' }
 }
 
-/** A payout as Efí tells it. @param key stands where its order named no key of the account */
+/** A payout as Efí returns it for a query. @param key stands where its order named no key of the account */
 export function sentPixOf(payout: Payout, key: string): SentPix {
   const { answer, order, endToEndId = '', acceptedAt, debitedKey: chave = key, pixKey = '' } = payout
   const { id: idEnvio, status, valueCents, occurredAt, recipient } = answer
@@ -86,7 +86,7 @@ export function sentPixOf(payout: Payout, key: string): SentPix {
   }
 }
 
-/** A payout as a callback tells it. */
+/** A payout as a callback reports it. */
 export function sentItemOf(payout: Payout): SentItem {
   const { answer, endToEndId = '', debitedKey: chave = '' } = payout
   const { id: idEnvio, status, valueCents, occurredAt = null, errorCode: codigo, errorMessage: motivo = '' } = answer
@@ -96,7 +96,7 @@ export function sentItemOf(payout: Payout): SentItem {
   return { ...named, valor: valorOf(valueCents), horario: occurredAt, gnExtras, ...returnsOf(payout) }
 }
 
-/** Somebody as Efí shows whom money goes to. */
+/** The recipient of a payment as Efí returns it. */
 export function maskedPerson({
   name: nome,
   document,

@@ -4,51 +4,51 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Bank } from '../bank.ts'
 import { isInstant } from '../instants.ts'
 import type { Liar } from '../lies.ts'
+import type { Account } from './account.ts'
 import type { CallbackSender } from './callbacks.ts'
 import type { Certificates } from './certificates.ts'
 import { cobRoutes } from './cob-routes.ts'
 import { sendError } from './conventions.ts'
 import { efiRoutes } from './efi-routes.ts'
-import type { Face } from './face.ts'
 import { pixRoutes } from './pix-routes.ts'
 import { Problem, sendProblem } from './problems.ts'
 import { type Client, Tokens, tokenRoute } from './tokens.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
-/** A call and its answer. */
+/** A request and its response. */
 export interface Exchange {
   readonly method: string
-  /** With its query. */
+  /** Includes the query string. */
   readonly path: string
   readonly body: unknown
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
-  /** The text where it is no JSON, or was cut. */
+  /** Parsed JSON, or the text if it is not JSON or was truncated. */
   readonly answer: unknown
 }
 
-/** What the server needs besides what it shows. */
+/** Dependencies of the API Pix server. */
 export interface ApiPixServerOptions {
   readonly certificates: Certificates
   readonly client: Client
-  /** Makes the test call at the registration of an address. */
+  /** Sends the test request when a webhook is registered. */
   readonly sender: Pick<CallbackSender, 'attempt'>
-  /** Is told of every call with its answer. */
+  /** Called with each request and its response. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined
-  /** Is told of every answer 500. */
+  /** Called with the error behind each 500 response. */
   readonly warn: (message: string) => void
 }
 
 /**
- * Builds the HTTPS server of API Pix; it does not listen yet. Nobody gets in without a certificate of the bank's own
- * authority, and then not without a token that allows what is asked for.
+ * Builds the HTTPS server of API Pix; it does not listen yet. Clients need a certificate of the bank's CA (mTLS) and a
+ * token with the endpoint's scope.
  * @source BCB, API Pix; rules#sandbox.14
  */
 export function createApiPixServer(
-  face: Face,
+  account: Account,
   { certificates, client, sender, onExchange, warn }: ApiPixServerOptions,
 ): FastifyInstance {
-  const { bank } = face
+  const { bank } = account
   const { authority, server } = certificates
   const https = { cert: server.certificate, key: server.key, ca: authority.certificate, requestCert: true }
   const app = apiPixApp(bank, { ...https, rejectUnauthorized: true }, warn)
@@ -71,16 +71,16 @@ export function createApiPixServer(
     })
   }
   tokenRoute(app, tokens)
-  cobRoutes(app, face)
-  pixRoutes(app, face)
-  webhookRoutes(app, face, sender)
-  efiRoutes(app, face)
+  cobRoutes(app, account)
+  pixRoutes(app, account)
+  webhookRoutes(app, account, sender)
+  efiRoutes(app, account)
   return app
 }
 
-/** An HTTPS server that answers as API Pix does; no answer leaves before what the bank knows is on the disk. */
+/** An HTTPS server with API Pix's error format. Every response waits until the book is on disk. */
 export function apiPixApp(bank: Bank, https: object, warn: (message: string) => void): FastifyInstance {
-  // The raw server differs in nothing that a route sees.
+  // Only the type of the raw server differs, which routes do not use.
   const app = fastify({
     https,
     bodyLimit: limits.bodyMaxBytes,
@@ -94,7 +94,7 @@ export function apiPixApp(bank: Bank, https: object, warn: (message: string) => 
   app.addHook('onSend', async (_request, reply) => {
     const { latencyMs } = bank.switchboard.behavior
     if (latencyMs > 0) await bank.clock.sleep(latencyMs)
-    // By this clock charges expire.
+    // Charges expire by this clock.
     reply.header('date', new Date(bank.clock.now()).toUTCString())
     await bank.book.durable()
   })
@@ -111,7 +111,7 @@ function exchangeOf({ method, url, body }: FastifyRequest, reply: FastifyReply, 
   return { method, path: url, body, status: reply.statusCode, headers: reply.getHeaders(), answer }
 }
 
-/** 401 and 403 are no problem of the standard's but for the type. */
+/** Checks the token and its scope. Of 401 and 403 the standard only defines the problem type. */
 function authorise(tokens: Tokens, request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
   const { conventions } = request.routeOptions.config
   if (conventions === undefined) return undefined
@@ -127,7 +127,7 @@ function authorise(tokens: Tokens, request: FastifyRequest, reply: FastifyReply)
   return sendProblem(reply, new Problem('AcessoNegado', [], 403, detail), request.id)
 }
 
-/** What goes wrong before anybody looks at a call. @source rules#sandbox.16 */
+/** Applies the lies that precede the handling of a request. @source rules#sandbox.16 */
 function transportLie(liar: Liar, { id }: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
   if (liar.tells('certificateRefused')) {
     return sendProblem(reply, new Problem('AcessoNegado', [], 403, 'O certificado não é deste participante.'), id)
@@ -140,7 +140,7 @@ function transportLie(liar: Liar, { id }: FastifyRequest, reply: FastifyReply): 
   return sendProblem(reply.header('retry-after', '1'), problem, id)
 }
 
-/** The first half, and then the end of the connection, where the length promised all of it. */
+/** Sends half of the body and closes the connection, although `content-length` announces all of it. */
 function cut(reply: FastifyReply, payload: unknown): unknown {
   const bytes = typeof payload === 'string' || payload instanceof Buffer ? Buffer.from(payload) : undefined
   if (!bytes?.length) return payload

@@ -8,31 +8,31 @@ import { payloadRoutes } from './payload-routes.ts'
 import { apiPixApp, createApiPixServer, type Exchange } from './server.ts'
 import type { Client } from './tokens.ts'
 
-/** How the bank listens for API Pix. */
+/** Options of the API Pix listeners. */
 export interface ApiPixOptions {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Of the listener that shows charges to whoever knows their location; 0, the default, takes any free one. */
+  /** Port of the listener that serves charge locations; 0, the default: any free port. */
   readonly payloadPort?: number
-  /** Where the certificates are, or are made. */
+  /** Directory of the certificates; missing ones are created. */
   readonly certificatesDirectory: string
-  /** Of `client.p12`; `pixgate` by default. */
+  /** Passphrase of `client.p12`; `pixgate` by default. */
   readonly passphrase?: string
   readonly client: Client
-  /** The Pix keys of the account; its CNPJ alone by default. */
+  /** Pix keys of the account; only its CNPJ by default. */
   readonly keys?: readonly string[]
-  /** PEM: who besides the usual authorities, and the bank's own, may vouch for the addresses of webhooks. */
+  /** PEM of a CA to trust for webhook receivers, besides Node's default CAs and the bank's own. */
   readonly callbackCa?: string
-  /** Is told of every call with its answer: for whoever holds them against a document. */
+  /** Called with each request and its response, for example to check them against the specification. */
   readonly onExchange?: (exchange: Exchange) => void
 }
 
-/** Where the bank listens for API Pix. */
+/** The running API Pix listeners. */
 export interface ApiPix {
-  /** Without a path. */
+  /** Base URL without a path. */
   readonly url: string
   readonly port: number
-  /** Where the locations of charges are, without a path. */
+  /** Base URL of the charge locations, without a path. */
   readonly payloadUrl: string
   readonly keys: readonly string[]
   readonly certificates: Certificates
@@ -40,7 +40,7 @@ export interface ApiPix {
 }
 
 /**
- * Makes the certificates where they are missing, and listens on loopback.
+ * Creates missing certificates and listens on loopback.
  * @throws Error where a port is taken or the directory cannot be used
  */
 export async function startApiPix(

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Liar } from '../lies.ts'
 
-/** Every scope that this bank knows. @source BCB, API Pix (securitySchemes); Efí for the last five */
+/** All scopes of this bank. @source BCB, API Pix (securitySchemes); Efí for the last five */
 export const SCOPES = [
   'cob.read',
   'cob.write',
@@ -21,15 +21,15 @@ export const SCOPES = [
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number]
 
-/** Who may get tokens. */
+/** The OAuth client that can get tokens. */
 export interface Client {
   readonly id: string
   readonly secret: string
-  /** What the bank allows it; all of {@link SCOPES} by default. */
+  /** Allowed scopes; all of {@link SCOPES} by default. */
   readonly scopes?: readonly Scope[]
 }
 
-/** What the tokens need. */
+/** Dependencies of {@link Tokens}. */
 export interface TokensOptions {
   readonly client: Client
   readonly clock: Clock
@@ -44,7 +44,7 @@ interface Token {
 
 const LIFE_SECONDS = 3_600
 
-/** The tokens that are good now, of the grant of RFC 6749, 4.4; a restart ends them all. */
+/** Valid access tokens of the client credentials grant (RFC 6749, section 4.4). A restart revokes them all. */
 export class Tokens {
   readonly #options: TokensOptions
   readonly #tokens = new Map<string, Token>()
@@ -53,14 +53,14 @@ export class Tokens {
     this.#options = options
   }
 
-  /** Whether somebody is the client. */
+  /** Whether these are the client's credentials. */
   isClient(id: string, secret: string): boolean {
     const { client } = this.#options
-    // Both are compared, so that the time tells nothing.
+    // Both are always compared, so that timing reveals nothing.
     return [isEqual(id, client.id), isEqual(secret, client.secret)].every(Boolean)
   }
 
-  /** Makes a token for what was asked for and is allowed; for all that is allowed where nothing was asked for. */
+  /** Issues a token for the requested scopes that are allowed, or for all allowed scopes if none are requested. */
   issue(asked: string | undefined): { readonly token: string; readonly scopes: readonly string[] } {
     const { client, clock } = this.#options
     const allowed: readonly string[] = client.scopes ?? SCOPES
@@ -71,7 +71,7 @@ export class Tokens {
   }
 
   /**
-   * What a token allows; `undefined` where it is none, or none any more.
+   * Scopes of a token; `undefined` if it is unknown or expired.
    * @source rules#sandbox.16
    */
   scopesOf(token: string): readonly string[] | undefined {
@@ -84,7 +84,7 @@ export class Tokens {
   }
 }
 
-/** `POST /oauth/token`, the body as a form, as the standard of OAuth wants it, or as JSON, as Efí's own client sends it. */
+/** Adds `POST /oauth/token`. Accepts a form, as OAuth requires, and JSON, as Efí's client sends it. */
 export function tokenRoute(app: FastifyInstance, tokens: Tokens): void {
   app.addContentTypeParser<string>('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, text, done) =>
     done(null, Object.fromEntries(new URLSearchParams(text))),
@@ -101,8 +101,8 @@ export function tokenRoute(app: FastifyInstance, tokens: Tokens): void {
     if (grant !== 'client_credentials') return reply.code(400).send({ error: 'unsupported_grant_type' })
     const { token, scopes } = tokens.issue(typeof scope === 'string' && scope !== '' ? scope : undefined)
     if (scopes.length === 0) return reply.code(400).send({ error: 'invalid_scope' })
-    const told = { access_token: token, token_type: 'Bearer', expires_in: LIFE_SECONDS, scope: scopes.join(' ') }
-    return reply.header('cache-control', 'no-store').send(told)
+    const response = { access_token: token, token_type: 'Bearer', expires_in: LIFE_SECONDS, scope: scopes.join(' ') }
+    return reply.header('cache-control', 'no-store').send(response)
   })
 }
 

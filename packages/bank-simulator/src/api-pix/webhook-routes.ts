@@ -3,9 +3,9 @@ import { type Static, Type } from 'typebox'
 import { MERCHANT } from '../account-holders.ts'
 import { instant } from '../events.ts'
 import type { Webhook } from '../notices.ts'
+import type { Account } from './account.ts'
 import type { AttemptResult, CallbackSender } from './callbacks.ts'
 import type { Conventions } from './conventions.ts'
-import type { Face } from './face.ts'
 import { pageOf, type Query, readList } from './lists.ts'
 import { Problem } from './problems.ts'
 
@@ -17,18 +17,18 @@ const reading: Conventions = { scope: 'webhook.read', invalid: 'WebhookConsultaI
 
 type KeyParams = { readonly chave: string }
 
-/** Where callbacks go. @source BCB, API Pix (Webhook); rules#sandbox.15 */
-export function webhookRoutes(app: FastifyInstance, face: Face, sender: Pick<CallbackSender, 'attempt'>): void {
-  const { book, clock, liar } = face.bank
+/** Adds the routes that register webhooks. @source BCB, API Pix (Webhook); rules#sandbox.15 */
+export function webhookRoutes(app: FastifyInstance, account: Account, sender: Pick<CallbackSender, 'attempt'>): void {
+  const { book, clock, liar } = account.bank
   app.put<{ Params: KeyParams; Body: Static<typeof webhookSolicitado> }>(
     '/v2/webhook/:chave',
     { schema: { body: webhookSolicitado }, config: { conventions: writing } },
     async ({ params: { chave }, body: { webhookUrl } }, reply) => {
       liar.mayFail('unavailable')
-      assertOwnKey(face, chave)
+      assertOwnKey(account, chave)
       if (!isAddress(webhookUrl)) throw invalid('O campo webhook.webhookUrl não respeita o schema.', webhookUrl)
       const test = { evento: 'teste_webhook', data_criacao: instant(clock.now()) }
-      assertTaken(await sender.attempt(webhookUrl, test), webhookUrl)
+      assertAccepted(await sender.attempt(webhookUrl, test), webhookUrl)
       book.record({ fact: 'webhook set', at: clock.now(), pixKey: chave, url: webhookUrl })
       return reply.code(200).send()
     },
@@ -38,22 +38,22 @@ export function webhookRoutes(app: FastifyInstance, face: Face, sender: Pick<Cal
     { config: { conventions: writing } },
     async ({ params: { chave } }, reply) => {
       liar.mayFail('unavailable')
-      known(face, chave)
+      known(account, chave)
       book.record({ fact: 'webhook removed', at: clock.now(), pixKey: chave })
       return reply.code(204).send()
     },
   )
-  readRoutes(app, face)
+  readRoutes(app, account)
 }
 
-function readRoutes(app: FastifyInstance, face: Face): void {
-  const { book, liar } = face.bank
+function readRoutes(app: FastifyInstance, account: Account): void {
+  const { book, liar } = account.bank
   app.get<{ Params: KeyParams }>(
     '/v2/webhook/:chave',
     { config: { conventions: reading } },
     async ({ params: { chave } }) => {
       liar.mayFail('unavailable')
-      return webhookOf(known(face, chave))
+      return webhookOf(known(account, chave))
     },
   )
   app.get<{ Querystring: Query }>('/v2/webhook', { config: { conventions: reading } }, async ({ query }) => {
@@ -71,13 +71,13 @@ function webhookOf({ url: webhookUrl, pixKey: chave, createdAt }: Webhook) {
   return { webhookUrl, chave, cnpj: MERCHANT.document, criacao: instant(createdAt) }
 }
 
-function assertOwnKey({ keys }: Face, chave: string): void {
+function assertOwnKey({ keys }: Account, chave: string): void {
   if (keys.includes(chave)) return
   const razao = 'O parâmetro chave não corresponde a uma chave DICT pertencente a este usuário recebedor.'
   throw new Problem('WebhookOperacaoInvalida', [{ razao, propriedade: 'chave', valor: chave }])
 }
 
-/** HTTPS; without it on this machine alone, where no certificate is worth its trouble. */
+/** Whether a text is an HTTPS URL, or an HTTP URL on this machine. */
 function isAddress(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.hash !== '') return false
@@ -85,7 +85,7 @@ function isAddress(text: string): boolean {
 }
 
 /** @throws Problem where whoever is there does not take the test call */
-function assertTaken(result: AttemptResult, url: string): void {
+function assertAccepted(result: AttemptResult, url: string): void {
   if ('reason' in result) throw invalid(`A URL informada está inacessível: ${result.reason}`, url)
   if (result.status < 200 || result.status >= 300) {
     throw invalid(`A URL informada respondeu com o código HTTP ${result.status}`, url)
@@ -93,7 +93,7 @@ function assertTaken(result: AttemptResult, url: string): void {
 }
 
 /** @throws Problem WebhookNaoEncontrado */
-function known({ bank: { book } }: Face, chave: string): Webhook {
+function known({ bank: { book } }: Account, chave: string): Webhook {
   const webhook = book.notices.webhooks.get(chave)
   if (!webhook) throw new Problem('WebhookNaoEncontrado')
   return webhook

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { agentOf, COB, problemIn, send, startApiPixBank, TXID, tokenOf, WINDOW } from '../support/api-pix.ts'
 import { steppedClock } from '../support/clocks.ts'
 
-test('[sandbox.16] a charge is refused, or made and never answered', async (t) => {
+test('[sandbox.16] a charge is refused, or created without a response', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.control('PUT', '/control/behavior', { cashIn: 'reject' })
   assert.deepEqual(problemIn(await bank.cob()), [400, 'CobOperacaoInvalida'])
@@ -15,7 +15,7 @@ test('[sandbox.16] a charge is refused, or made and never answered', async (t) =
   assert.equal((await bank.cob()).status, 201)
 })
 
-test('[sandbox.16] a return is refused, made and never answered, or refused although it is made', async (t) => {
+test('[sandbox.16] a return is refused, executed without a response, or refused although it is executed', async (t) => {
   const bank = await startApiPixBank(t)
   const endToEndId = await bank.paidCob()
   const putReturn = (id: string) => bank.call('PUT', `/v2/pix/${endToEndId}/devolucao/${id}`, { valor: '1.00' })
@@ -29,7 +29,7 @@ test('[sandbox.16] a return is refused, made and never answered, or refused alth
   assert.deepEqual([...bank.book.refunds.keys()], ['2', '3'])
 })
 
-test('[sandbox.16] every answer is late, and what was asked for is done at once', async (t) => {
+test('[sandbox.16] every response is delayed, but requests are executed at once', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   await bank.control('PUT', '/control/behavior', { latencyMs: 60_000 })
@@ -37,7 +37,7 @@ test('[sandbox.16] every answer is late, and what was asked for is done at once'
   assert.ok(clock.sleptMs.includes(60_000))
 })
 
-test('[sandbox.16] 500 before anything is done, or after', async (t) => {
+test('[sandbox.16] a request gets 500 before or after its execution', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.lie('unavailable')
   assert.deepEqual(problemIn(await bank.cob()), [500, 'ErroInternoDoServidor'])
@@ -47,7 +47,7 @@ test('[sandbox.16] 500 before anything is done, or after', async (t) => {
   assert.equal(bank.book.charges.size, 1)
 })
 
-test('[sandbox.16] what is known is said to be unknown, other, dearer or failed; the book is true', async (t) => {
+test('[sandbox.16] a query responds not found, another operation, a wrong amount or a failure; the book is correct', async (t) => {
   const bank = await startApiPixBank(t)
   const endToEndId = await bank.paidCob()
   const other = '0198c0de7a11700080000000000000aa'
@@ -79,7 +79,7 @@ test('[sandbox.16] what is known is said to be unknown, other, dearer or failed;
   assert.equal((await bank.call('GET', `/v2/cob/${TXID}`)).body.status, 'CONCLUIDA')
 })
 
-test('[sandbox.16] a token ends early, and only this one', async (t) => {
+test('[sandbox.16] one token expires early, and no other', async (t) => {
   const bank = await startApiPixBank(t)
   const token = await bank.token()
   await bank.lie('tokenEndsEarly')
@@ -90,7 +90,7 @@ test('[sandbox.16] a token ends early, and only this one', async (t) => {
   assert.equal((await bank.call('GET', path, undefined, { token: await bank.token() })).status, 200)
 })
 
-test('[sandbox.16] a certificate is refused, by an answer or before one; tokens are refused so too', async (t) => {
+test('[sandbox.16] a certificate is refused by a response or in the handshake, also for token requests', async (t) => {
   const bank = await startApiPixBank(t)
   const token = await bank.token()
   await bank.lie('certificateRefused')
@@ -102,7 +102,7 @@ test('[sandbox.16] a certificate is refused, by an answer or before one; tokens 
   await agent.destroy()
 })
 
-test('[sandbox.16] what is asked for again is refused, although it is done', async (t) => {
+test('[sandbox.16] a repeated request is refused although it was executed', async (t) => {
   const bank = await startApiPixBank(t)
   const endToEndId = await bank.paidCob('0198c0de7a11700080000000000000aa')
   await bank.lie('repeatRefused')
@@ -114,14 +114,14 @@ test('[sandbox.16] what is asked for again is refused, although it is done', asy
   assert.deepEqual(problemIn(await bank.call('PUT', path, { valor: '1.00' })), [400, 'PixDevolucaoInvalida'])
 })
 
-test('[sandbox.16] a charge is answered without its code, which follows from its location', async (t) => {
+test('[sandbox.16] a response omits the code of a charge, which can be derived from its location', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.lie('codeWithheld')
   const { status, body } = await bank.cob()
   assert.deepEqual([status, body.pixCopiaECola, body.location], [201, undefined, `bank.example/qr/v2/${TXID}`])
 })
 
-test('[sandbox.16] 429 with Retry-After, a proxy’s page, and half an answer', async (t) => {
+test('[sandbox.16] requests get 429 with Retry-After, a proxy’s error page or a truncated response', async (t) => {
   const bank = await startApiPixBank(t)
   const token = await bank.token()
   const put = () => bank.call('PUT', `/v2/cob/${TXID}`, COB, { token })

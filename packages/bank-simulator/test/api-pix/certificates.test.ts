@@ -10,7 +10,7 @@ import { type Credential, createAuthority } from '../../src/index.ts'
 import { agentOf, certificatesDirectory, send, startApiPixBank, tokenOf } from '../support/api-pix.ts'
 import { bankDirectory } from '../support/bank.ts'
 
-test('[sandbox.14] without a certificate, or with one of another authority or one that ended, nobody is connected', async (t) => {
+test('[sandbox.14] a client without a certificate, with one of another CA or with an expired one cannot connect', async (t) => {
   const { apiPix } = await startApiPixBank(t)
   const day = 86_400_000
   const { notBefore } = {
@@ -41,7 +41,7 @@ test('[sandbox.14] without a certificate, or with one of another authority or on
   ])
 })
 
-test('[sandbox.14] the certificate is also one PKCS#12 file, under the passphrase alone', async (t) => {
+test('[sandbox.14] the client certificate is also a PKCS#12 file, which only the passphrase opens', async (t) => {
   const { apiPix } = await startApiPixBank(t)
   const pfx = await readFile(apiPix.files.clientPkcs12)
   const ca = await readFile(apiPix.files.ca, 'utf8')
@@ -52,7 +52,7 @@ test('[sandbox.14] the certificate is also one PKCS#12 file, under the passphras
   assert.equal((await stat(apiPix.files.clientKey)).mode & 0o077, 0)
 })
 
-test('[sandbox.14] a restart goes on with the certificates that are there', async (t) => {
+test('[sandbox.14] a restart reuses the existing certificates', async (t) => {
   const directory = join(await bankDirectory(t), 'certificates')
   const first = await certificatesIn(directory, 'one')
   const second = await certificatesIn(directory, 'another')
@@ -64,7 +64,7 @@ test('[sandbox.14] a restart goes on with the certificates that are there', asyn
   assert.ok(new X509Certificate(issued.certificate).verify(new X509Certificate(first.authority.certificate).publicKey))
 })
 
-test('[sandbox.14] the server’s certificate is one of localhost, of its address and of the host of its locations', async () => {
+test('[sandbox.14] the server’s certificate is valid for localhost, its IP address and the host of its locations', async () => {
   const { server } = await certificatesIn(await certificatesDirectory(), 'pixgate')
   const certificate = new X509Certificate(server.certificate)
   assert.ok(certificate.checkHost('localhost'))
@@ -73,7 +73,7 @@ test('[sandbox.14] the server’s certificate is one of localhost, of its addres
   assert.equal(certificate.checkHost('pix.example'), undefined)
 })
 
-test('[sandbox.14] a call from another client of the same machine needs its certificate each time', async (t) => {
+test('[sandbox.14] every client on the same machine needs a certificate', async (t) => {
   const { apiPix } = await startApiPixBank(t)
   const nobody = agentOf(apiPix, { certificate: '', key: '' })
   t.after(() => nobody.destroy())

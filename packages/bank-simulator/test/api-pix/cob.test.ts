@@ -7,7 +7,7 @@ import { steppedClock } from '../support/clocks.ts'
 
 const OTHER_TXID = '0198c0de7a11700080000000000000aa'
 
-test('[sandbox.14] a charge is made under its txid, with all that was asked for, and can be read and paid', async (t) => {
+test('[sandbox.14] a charge is created with the requested txid and terms, and can be read and paid', async (t) => {
   const bank = await startApiPixBank(t)
   const { status, body } = await bank.cob()
   assert.equal(status, 201)
@@ -28,7 +28,7 @@ test('[sandbox.14] a charge is made under its txid, with all that was asked for,
   )
 })
 
-test('[sandbox.14] it is a charge of the one book: the partner protocol has it, and API Pix has those of the partner protocol', async (t) => {
+test('[sandbox.14] both protocols share one book: each can read charges that the other created', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.cob()
   const { body: charge } = await bank.control('GET', `/charges/${TXID}`)
@@ -40,7 +40,7 @@ test('[sandbox.14] it is a charge of the one book: the partner protocol has it, 
   assert.deepEqual([body.txid, body.valor.original, body.chave], [transactionId, '0.01', KEYS[1]])
 })
 
-test('[sandbox.14] money is exact both ways, from a centavo to ten digits of reais', async (t) => {
+test('[sandbox.14] amounts are exact in requests and responses, from one centavo to ten digits of reais', async (t) => {
   const bank = await startApiPixBank(t)
   for (const [index, original] of ['0.01', '0.10', '9007199254.74', '9999999999.99'].entries()) {
     const txid = `${TXID.slice(0, -1)}${index}`
@@ -52,7 +52,7 @@ test('[sandbox.14] money is exact both ways, from a centavo to ten digits of rea
   }
 })
 
-test('[sandbox.14] a PUT on an active charge revises it, the same again does not, and after the payment it is 400', async (t) => {
+test('[sandbox.14] PUT revises an active charge, changes nothing when repeated, and gets 400 after the payment', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.cob()
   assert.equal((await bank.cob()).body.revisao, 0)
@@ -65,14 +65,14 @@ test('[sandbox.14] a PUT on an active charge revises it, the same again does not
   assert.deepEqual(problemIn(await bank.cob({ valor: { original: '2.00' } })), [400, 'CobOperacaoInvalida'])
 })
 
-test('[sandbox.14] POST makes up the txid; a life that is not told is a day', async (t) => {
+test('[sandbox.14] POST generates the txid; the default lifetime is one day', async (t) => {
   const bank = await startApiPixBank(t)
   const { status, body } = await bank.call('POST', '/v2/cob', { ...COB, calendario: {} })
   assert.deepEqual([status, body.calendario.expiracao], [201, 86_400])
   assert.equal((await bank.call('GET', `/v2/cob/${body.txid}`)).body.txid, body.txid)
 })
 
-test('[sandbox.14] PATCH changes what it names and keeps the rest; the life counts from the creation', async (t) => {
+test('[sandbox.14] PATCH changes only the given fields; the lifetime counts from the creation', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   await bank.cob()
@@ -86,7 +86,7 @@ test('[sandbox.14] PATCH changes what it names and keeps the rest; the life coun
   assert.equal(Date.parse(expiresAt), Date.parse(body.calendario.criacao) + 7_200_000)
 })
 
-test('[sandbox.14] a charge is removed by its status alone; what is not active is not changed', async (t) => {
+test('[sandbox.14] a charge is removed by its status alone; a charge that is not active cannot be changed', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.cob()
   const status = 'REMOVIDA_PELO_USUARIO_RECEBEDOR'
@@ -101,7 +101,7 @@ test('[sandbox.14] a charge is removed by its status alone; what is not active i
   assert.equal((await bank.call('GET', `/v2/cob/${OTHER_TXID}`)).body.status, 'REMOVIDA_PELO_PSP')
 })
 
-test('[sandbox.14] a charge past its end is ATIVA still: the standard has no other word', async (t) => {
+test('[sandbox.14] an expired charge is still ATIVA, because the standard has no status for it', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   await bank.cob({ calendario: { expiracao: 1 } })
@@ -112,24 +112,24 @@ test('[sandbox.14] a charge past its end is ATIVA still: the standard has no oth
 
 for (const [what, change, property] of [
   ['no value', { valor: {} }, 'cob.valor.original'],
-  ['one without centavos', { valor: { original: '1' } }, 'cob.valor.original'],
-  ['a number', { valor: { original: 1.5 } }, 'cob.valor.original'],
-  ['zero', { valor: { original: '0.00' } }, 'cob.valor.original'],
-  ['eleven digits', { valor: { original: '10000000000.00' } }, 'cob.valor.original'],
+  ['an amount without centavos', { valor: { original: '1' } }, 'cob.valor.original'],
+  ['an amount as a number', { valor: { original: 1.5 } }, 'cob.valor.original'],
+  ['an amount of zero', { valor: { original: '0.00' } }, 'cob.valor.original'],
+  ['an amount of eleven digits', { valor: { original: '10000000000.00' } }, 'cob.valor.original'],
   ['a withdrawal', { valor: { original: '1.00', retirada: {} } }, 'cob.valor.retirada'],
-  ['a life of nothing', { calendario: { expiracao: 0 } }, 'cob.calendario.expiracao'],
+  ['a lifetime of zero', { calendario: { expiracao: 0 } }, 'cob.calendario.expiracao'],
   ['no calendar', { calendario: undefined }, 'cob.calendario'],
-  ['another’s key', { chave: 'outra@exemplo.com.br' }, 'cob.chave'],
+  ['the key of another account', { chave: 'outra@exemplo.com.br' }, 'cob.chave'],
   ['a key too long', { chave: 'x'.repeat(78) }, 'cob.chave'],
   ['a name without a document', { devedor: { nome: 'João' } }, 'cob.devedor'],
   ['two documents', { devedor: { nome: 'João', cpf: '11144477735', cnpj: '11222333000181' } }, 'cob.devedor'],
   ['a document with a mask', { devedor: { nome: 'João', cpf: '111.444.777-35' } }, 'cob.devedor.cpf'],
-  ['a long request', { solicitacaoPagador: 'x'.repeat(141) }, 'cob.solicitacaoPagador'],
-  ['51 notes', { infoAdicionais: Array(51).fill({ nome: 'a', valor: 'b' }) }, 'cob.infoAdicionais'],
-  ['a note without a value', { infoAdicionais: [{ nome: 'a' }] }, 'cob.infoAdicionais.0.valor'],
-  ['a location that is none', { loc: { id: 9 } }, 'cob.loc.id'],
+  ['a solicitacaoPagador that is too long', { solicitacaoPagador: 'x'.repeat(141) }, 'cob.solicitacaoPagador'],
+  ['51 infoAdicionais', { infoAdicionais: Array(51).fill({ nome: 'a', valor: 'b' }) }, 'cob.infoAdicionais'],
+  ['an infoAdicionais entry without a value', { infoAdicionais: [{ nome: 'a' }] }, 'cob.infoAdicionais.0.valor'],
+  ['an unknown location', { loc: { id: 9 } }, 'cob.loc.id'],
 ] as const) {
-  test(`[sandbox.14] a charge with ${what} is 400 CobOperacaoInvalida, which names ${property}`, async (t) => {
+  test(`[sandbox.14] creating a charge with ${what} gets 400 CobOperacaoInvalida for ${property}`, async (t) => {
     const bank = await startApiPixBank(t)
     const answer = await bank.cob(change)
     assert.deepEqual(problemIn(answer), [400, 'CobOperacaoInvalida'])
@@ -138,7 +138,7 @@ for (const [what, change, property] of [
   })
 }
 
-test('[sandbox.14] every violation is told at once; no JSON at all is 400 RequisicaoInvalida', async (t) => {
+test('[sandbox.14] a response has all violations; a body that is not JSON gets 400 RequisicaoInvalida', async (t) => {
   const bank = await startApiPixBank(t)
   const answer = await bank.call('PUT', `/v2/cob/${TXID}`, { valor: { original: 'x' }, solicitacaoPagador: 1 })
   assert.deepEqual(violated(answer).sort(), [
@@ -153,13 +153,13 @@ test('[sandbox.14] every violation is told at once; no JSON at all is 400 Requis
 })
 
 for (const [what, change, property] of [
-  ['zero', { valor: { original: '0.00' } }, 'cob.valor.original'],
-  ['another’s key', { chave: 'outra@exemplo.com.br' }, 'cob.chave'],
-  ['a status of the bank’s', { status: 'REMOVIDA_PELO_PSP' }, 'cob.status'],
-  ['a life of nothing', { calendario: { expiracao: 0 } }, 'cob.calendario.expiracao'],
+  ['an amount of zero', { valor: { original: '0.00' } }, 'cob.valor.original'],
+  ['the key of another account', { chave: 'outra@exemplo.com.br' }, 'cob.chave'],
+  ['a status that only the bank sets', { status: 'REMOVIDA_PELO_PSP' }, 'cob.status'],
+  ['a lifetime of zero', { calendario: { expiracao: 0 } }, 'cob.calendario.expiracao'],
   ['two documents', { devedor: { nome: 'João', cpf: '11144477735', cnpj: '11222333000181' } }, 'cob.devedor'],
 ] as const) {
-  test(`[sandbox.14] a charge is not changed to ${what}: 400 CobOperacaoInvalida, which names ${property}`, async (t) => {
+  test(`[sandbox.14] changing a charge to ${what} gets 400 CobOperacaoInvalida for ${property}`, async (t) => {
     const bank = await startApiPixBank(t)
     await bank.cob()
     const answer = await bank.call('PATCH', `/v2/cob/${TXID}`, change)
@@ -168,7 +168,7 @@ for (const [what, change, property] of [
   })
 }
 
-test('[sandbox.14] a charge whose txid the bank makes up is refused for the same reasons', async (t) => {
+test('[sandbox.14] a charge with a generated txid is validated in the same way', async (t) => {
   const bank = await startApiPixBank(t)
   const answer = await bank.call('POST', '/v2/cob', { ...COB, chave: 'outra@exemplo.com.br' })
   assert.deepEqual([problemIn(answer), violated(answer)], [[400, 'CobOperacaoInvalida'], ['cob.chave']])
@@ -177,7 +177,7 @@ test('[sandbox.14] a charge whose txid the bank makes up is refused for the same
   assert.equal(bank.book.charges.size, 0)
 })
 
-test('[sandbox.14] the location of another charge is refused, its own is not', async (t) => {
+test('[sandbox.14] the location of another charge is refused, the charge’s own is accepted', async (t) => {
   const bank = await startApiPixBank(t)
   const { loc } = (await bank.cob()).body
   assert.equal((await bank.cob({ loc: { id: loc.id, tipoCob: 'cob' } })).status, 201)
@@ -185,7 +185,7 @@ test('[sandbox.14] the location of another charge is refused, its own is not', a
   assert.match(answer.body.violacoes[0].razao, /já está sendo utilizado/)
 })
 
-test('[sandbox.14] what there is not is 404: a charge, a revision, a path', async (t) => {
+test('[sandbox.14] an unknown charge or path gets 404, an unknown revision 400', async (t) => {
   const bank = await startApiPixBank(t)
   assert.deepEqual(problemIn(await bank.call('GET', `/v2/cob/${TXID}`)), [404, 'CobNaoEncontrado'])
   assert.deepEqual(problemIn(await bank.call('PATCH', `/v2/cob/${TXID}`, {})), [404, 'CobNaoEncontrado'])
@@ -194,7 +194,7 @@ test('[sandbox.14] what there is not is 404: a charge, a revision, a path', asyn
   assert.deepEqual(problemIn(await bank.call('GET', '/v2/cobv/x')), [404, 'NaoEncontrado'])
 })
 
-test('[sandbox.14] the list has the charges of its window, by document, status and page', async (t) => {
+test('[sandbox.14] the list returns the charges of a window, filtered by document and status, in pages', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   await bank.cob()
@@ -218,7 +218,7 @@ test('[sandbox.14] the list has the charges of its window, by document, status a
   assert.deepEqual(body.parametros.paginacao, paginacao)
 })
 
-test('[sandbox.14] a list without a window, or with parameters that make no sense, is 400 with each of them', async (t) => {
+test('[sandbox.14] a list request without a window or with invalid parameters gets 400 with each violation', async (t) => {
   const bank = await startApiPixBank(t)
   const refused = async (query: string) => {
     const answer = await bank.call('GET', `/v2/cob?${query}`)

@@ -9,7 +9,7 @@ import { startReceiver } from '../support/callback-receiver.ts'
 
 const PROGRAM = fileURLToPath(new URL('../support/efi-client.ts', import.meta.url))
 
-test('[sandbox.14] [sandbox.15] [sandbox.18] Efí’s own client sells, is paid, gives back, registers an address and sends money', async (t) => {
+test('[sandbox.14] [sandbox.15] [sandbox.18] Efí’s own client creates a charge, reads its payment, returns part of it, registers a webhook and sends a Pix', async (t) => {
   const bank = await startApiPixBank(t)
   const receiver = await startReceiver(t, bank.apiPix)
   const { url, files } = bank.apiPix

@@ -28,7 +28,7 @@ async function becomes(bank: ApiPixBank, status: string, id = SENT_ID): Promise<
   }
 }
 
-test('[sandbox.18] money is sent to a key under an id, and found by it, by its end-to-end id and in the list', async (t) => {
+test('[sandbox.18] a Pix is sent to a key with an id and found by that id, by its EndToEndId and in the list', async (t) => {
   const bank = await startApiPixBank(t)
   const { status, body } = await send(bank)
   assert.deepEqual([status, body.idEnvio, body.valor, body.status], [201, SENT_ID, '12.34', 'EM_PROCESSAMENTO'])
@@ -43,7 +43,7 @@ test('[sandbox.18] money is sent to a key under an id, and found by it, by its e
   assert.deepEqual([payouts[0].id, payouts[0].endToEndId, availableCents], [SENT_ID, body.e2eId, -1_234])
 })
 
-test('[sandbox.18] the same order again is the same payment, another one under its id is 409', async (t) => {
+test('[sandbox.18] a repeated order is the same payment; another order with its id gets 409', async (t) => {
   const bank = await startApiPixBank(t)
   const { body } = await send(bank, {}, SENT_ID, 'v2')
   assert.deepEqual(await send(bank).then((again) => [again.status, again.body]), [201, body])
@@ -55,8 +55,8 @@ test('[sandbox.18] the same order again is the same payment, another one under i
 })
 
 for (const [what, id, change, status, nome] of [
-  ['another’s key', SENT_ID, { pagador: { chave: 'outra@exemplo.com.br' } }, 400, 'chave_invalida'],
-  ['nothing', SENT_ID, { valor: '0.00' }, 400, 'valor_invalido'],
+  ['the key of another account', SENT_ID, { pagador: { chave: 'outra@exemplo.com.br' } }, 400, 'chave_invalida'],
+  ['an amount of zero', SENT_ID, { valor: '0.00' }, 400, 'valor_invalido'],
   ['an id with a dash', 'a-b', {}, 400, 'valor_invalido'],
   [
     'a key of another document',
@@ -66,7 +66,7 @@ for (const [what, id, change, status, nome] of [
     'chave_nao_pertence_ao_documento',
   ],
 ] as const) {
-  test(`[sandbox.18] sending with ${what} is ${status} ${nome}`, async (t) => {
+  test(`[sandbox.18] sending with ${what} gets ${status} ${nome}`, async (t) => {
     const bank = await startApiPixBank(t)
     const answer = await send(bank, change, id)
     assert.deepEqual([answer.status, answer.body.nome], [status, nome])
@@ -74,14 +74,14 @@ for (const [what, id, change, status, nome] of [
   })
 }
 
-test('[sandbox.18] what does not fit the schema is a problem, which names each property', async (t) => {
+test('[sandbox.18] a body that does not match the schema gets a problem that names each property', async (t) => {
   const bank = await startApiPixBank(t)
   const answer = await send(bank, { valor: 1, favorecido: { contaBanco: {} } })
   assert.deepEqual(problemIn(answer), [400, 'RequisicaoInvalida'])
   assert.deepEqual(violated(answer).sort(), ['envio.favorecido.chave', 'envio.valor'])
 })
 
-test('[sandbox.18] what fails is NAO_REALIZADO; what comes back is a return of it', async (t) => {
+test('[sandbox.18] a failed payout is NAO_REALIZADO; a returned payout has a return', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.control('PUT', '/control/behavior', { cashOut: 'fail' })
   await send(bank)
@@ -104,7 +104,7 @@ test('[sandbox.18] what fails is NAO_REALIZADO; what comes back is a return of i
   assert.deepEqual(violated(await bank.call('GET', '/v2/gn/pix/enviados')), ['inicio', 'fim'])
 })
 
-test('[sandbox.18] an unknown id of sending, or end-to-end id, is 404 PixEnviadoNaoEncontrado', async (t) => {
+test('[sandbox.18] an unknown idEnvio or EndToEndId gets 404 PixEnviadoNaoEncontrado', async (t) => {
   const bank = await startApiPixBank(t)
   for (const path of [`id-envio/${SENT_ID}`, 'E9999901020261121131500aB3dE5fG7']) {
     const answer = await bank.call('GET', `/v2/gn/pix/enviados/${path}`)
@@ -112,7 +112,7 @@ test('[sandbox.18] an unknown id of sending, or end-to-end id, is 404 PixEnviado
   }
 })
 
-test('[sandbox.18] the code of a charge is read and paid, once; both sides are of one payment', async (t) => {
+test('[sandbox.18] the code of a charge is decoded and paid once; both sides have the same payment', async (t) => {
   const bank = await startApiPixBank(t)
   const { pixCopiaECola } = (await bank.cob()).body
   const { body: detail } = await bank.call('POST', '/v2/gn/qrcodes/detalhar', { pixCopiaECola })
@@ -129,7 +129,7 @@ test('[sandbox.18] the code of a charge is read and paid, once; both sides are o
   assert.deepEqual(problemIn(again), [400, 'QrcodeOperacaoInvalida'])
 })
 
-test('[sandbox.18] the codes of another bank are read and paid, static ones paid alone, with the amount they lack', async (t) => {
+test('[sandbox.18] dynamic codes of another bank are decoded and paid; static ones are only paid, with an amount', async (t) => {
   const bank = await startApiPixBank(t)
   const { pixCode } = (await bank.control('POST', '/control/qr-codes', { valueCents: 500 })).body
   const { body: foreign } = await bank.call('POST', '/v2/gn/qrcodes/detalhar', { pixCopiaECola: pixCode })
@@ -145,7 +145,7 @@ test('[sandbox.18] the codes of another bank are read and paid, static ones paid
   assert.deepEqual(problemIn(broken), [400, 'QrcodeOperacaoInvalida'])
 })
 
-test('[sandbox.18] the balance, below zero too, and what is blocked', async (t) => {
+test('[sandbox.18] the balance can be negative and includes blocked amounts on request', async (t) => {
   const bank = await startApiPixBank(t)
   await bank.paidCob()
   assert.deepEqual((await bank.call('GET', '/v2/gn/saldo')).body, { saldo: '150.00' })
@@ -158,7 +158,7 @@ test('[sandbox.18] the balance, below zero too, and what is blocked', async (t) 
   assert.equal((await bank.call('GET', '/v2/gn/saldo')).body.saldo, '-100.01')
 })
 
-test('[sandbox.18] each of Efí’s endpoints wants its own scope', async (t) => {
+test('[sandbox.18] each of Efí’s endpoints requires its own scope', async (t) => {
   const bank = await startApiPixBank(t)
   const token = await bank.token('cob.read')
   for (const [method, path] of [
@@ -179,7 +179,7 @@ test('[sandbox.18] each of Efí’s endpoints wants its own scope', async (t) =>
   }
 })
 
-test('[sandbox.15] what became of a sent Pix is told at the address of the key that paid', async (t) => {
+test('[sandbox.15] the webhook of the debited key receives the outcome of a sent Pix', async (t) => {
   const bank = await startApiPixBank(t)
   const receiver = await startReceiver(t, bank.apiPix)
   await bank.call('PUT', `/v2/webhook/${KEY}`, { webhookUrl: receiver.url })
@@ -199,7 +199,7 @@ test('[sandbox.15] what became of a sent Pix is told at the address of the key t
   assert.deepEqual([status, gnExtras.erro.codigo, failed?.body.pix[0].horario], ['NAO_REALIZADO', 'AC07', null])
 })
 
-test('[sandbox.16] sending is refused, done and never answered, or denied; the book is true', async (t) => {
+test('[sandbox.16] sending is refused, executed without a response, or refused although executed; the book is correct', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   await bank.control('PUT', '/control/behavior', { cashOut: 'reject' })
@@ -227,7 +227,7 @@ test('[sandbox.16] sending is refused, done and never answered, or denied; the b
   assert.equal((await send(bank, {}, 'segundo')).body.valor, '12.35')
 })
 
-test('[sandbox.16] a callback says that a sent Pix failed before it says that it did not, or names another one', async (t) => {
+test('[sandbox.16] a callback reports a failure of a sent Pix before its success, or names another payout', async (t) => {
   const bank = await startApiPixBank(t)
   const receiver = await startReceiver(t, bank.apiPix)
   await bank.call('PUT', `/v2/webhook/${KEY}`, { webhookUrl: receiver.url })

@@ -16,7 +16,7 @@ async function get({ apiPix }: ApiPixBank, path: string) {
 
 const parsed = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toString())
 
-test('[sandbox.19] a location shows its charge to anybody, signed with a key that it says where to find', async (t) => {
+test('[sandbox.19] a location serves its charge without authentication, signed with a key that the header links to', async (t) => {
   const bank = await startApiPixBank(t)
   const { location } = (await bank.cob()).body
   const { status, type, text } = await get(bank, location.replace('bank.example', ''))
@@ -37,7 +37,7 @@ test('[sandbox.19] a location shows its charge to anybody, signed with a key tha
   assert.deepEqual(Object.keys(calendario), ['criacao', 'apresentacao', 'expiracao'])
 })
 
-test('[sandbox.19] no charge is 404, one that was removed 410', async (t) => {
+test('[sandbox.19] an unknown charge gets 404, a removed one 410', async (t) => {
   const bank = await startApiPixBank(t)
   const none = await get(bank, `/qr/v2/${TXID}`)
   assert.deepEqual([none.status, none.type], [404, 'application/problem+json'])

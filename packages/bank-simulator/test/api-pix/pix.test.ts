@@ -14,7 +14,7 @@ async function returnBecomes(bank: ApiPixBank, path: string, status: string): Pr
   }
 }
 
-test('[sandbox.14] a payment goes back in parts, each under its id, with rtrId and time from the first answer on', async (t) => {
+test('[sandbox.14] a payment is returned in parts, each with its own id, and with rtrId and time from the first response on', async (t) => {
   const bank = await startApiPixBank(t)
   const endToEndId = await bank.paidCob()
   const path = `/v2/pix/${endToEndId}/devolucao/1`
@@ -37,7 +37,7 @@ test('[sandbox.14] a payment goes back in parts, each under its id, with rtrId a
   assert.equal(bank.book.entries.filter(({ kind }) => kind === 'REFUND_SENT').length, 2)
 })
 
-test('[sandbox.14] a return that fails keeps its rtrId and says why', async (t) => {
+test('[sandbox.14] a failed return keeps its rtrId and has a reason', async (t) => {
   const bank = await startApiPixBank(t)
   const endToEndId = await bank.paidCob()
   await bank.control('PUT', '/control/behavior', { refundIn: 'fail' })
@@ -48,7 +48,7 @@ test('[sandbox.14] a return that fails keeps its rtrId and says why', async (t) 
   assert.equal(failed.horario.liquidacao, undefined)
 })
 
-test('[sandbox.14] the id of a return is its payment’s: two payments have one of the same id', async (t) => {
+test('[sandbox.14] ids of returns are unique per payment: returns of two payments can have the same id', async (t) => {
   const bank = await startApiPixBank(t)
   const first = await bank.paidCob()
   const second = await bank.paidCob('0198c0de7a11700080000000000000aa')
@@ -61,15 +61,15 @@ test('[sandbox.14] the id of a return is its payment’s: two payments have one 
 })
 
 for (const [what, id, body, property] of [
-  ['more than came in', '1', { valor: '150.01' }, 'devolucao'],
-  ['nothing', '1', { valor: '0.00' }, 'devolucao.valor'],
+  ['more than was paid', '1', { valor: '150.01' }, 'devolucao'],
+  ['zero', '1', { valor: '0.00' }, 'devolucao.valor'],
   ['no amount', '1', {}, 'devolucao.valor'],
   ['an amount of one digit', '1', { valor: '1.5' }, 'devolucao.valor'],
   ['a withdrawal', '1', { valor: '1.00', natureza: 'RETIRADA' }, 'devolucao.natureza'],
-  ['a long text', '1', { valor: '1.00', descricao: 'x'.repeat(141) }, 'devolucao.descricao'],
-  ['an id with a dash', 'a-b', { valor: '1.00' }, 'devolucao.id'],
+  ['an amount with a long descricao', '1', { valor: '1.00', descricao: 'x'.repeat(141) }, 'devolucao.descricao'],
+  ['an amount under an id with a dash', 'a-b', { valor: '1.00' }, 'devolucao.id'],
 ] as const) {
-  test(`[sandbox.14] a return of ${what} is 400 PixDevolucaoInvalida, which names ${property}`, async (t) => {
+  test(`[sandbox.14] a return of ${what} gets 400 PixDevolucaoInvalida for ${property}`, async (t) => {
     const bank = await startApiPixBank(t)
     const endToEndId = await bank.paidCob()
     const answer = await bank.call('PUT', `/v2/pix/${endToEndId}/devolucao/${id}`, body)
@@ -78,7 +78,7 @@ for (const [what, id, body, property] of [
   })
 }
 
-test('[sandbox.14] another amount under a known id, and a payment of 90 days ago, do not go back', async (t) => {
+test('[sandbox.14] a known id with another amount and a payment older than 90 days are not returned', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   const endToEndId = await bank.paidCob()
@@ -91,7 +91,7 @@ test('[sandbox.14] another amount under a known id, and a payment of 90 days ago
   assert.deepEqual([problemIn(late), violated(late)], [[400, 'PixDevolucaoInvalida'], ['pix.horario']])
 })
 
-test('[sandbox.14] what there is not is 404: a payment, a return; what is no id is 400', async (t) => {
+test('[sandbox.14] an unknown payment or return gets 404, an invalid id 400', async (t) => {
   const bank = await startApiPixBank(t)
   const endToEndId = await bank.paidCob()
   assert.deepEqual(problemIn(await bank.call('GET', `/v2/pix/${UNKNOWN}`)), [404, 'PixNaoEncontrado'])
@@ -108,7 +108,7 @@ test('[sandbox.14] what there is not is 404: a payment, a return; what is no id 
   }
 })
 
-test('[sandbox.7] what the bank takes back by itself is a return too, with its nature', async (t) => {
+test('[sandbox.7] a return by the bank itself is listed with its nature', async (t) => {
   const bank = await startApiPixBank(t)
   const endToEndId = await bank.paidCob()
   await bank.control('POST', `/control/charges/${TXID}/return`, { valueCents: 100 })
@@ -125,7 +125,7 @@ test('[sandbox.7] what the bank takes back by itself is a return too, with its n
   assert.equal((await bank.call('GET', `/v2/pix/${endToEndId}/devolucao/${id}`)).body.valor, '1.00')
 })
 
-test('[sandbox.17] money comes to a key of which no charge knows: it is on the account, in the list, and may go back', async (t) => {
+test('[sandbox.17] a payment to a key without a charge is in the balance and the list, and can be returned', async (t) => {
   const bank = await startApiPixBank(t)
   const pay = (order: object) =>
     bank.control('POST', '/control/payments', { pixKey: KEYS[0], valueCents: 500, ...order })
@@ -147,7 +147,7 @@ test('[sandbox.17] money comes to a key of which no charge knows: it is on the a
   assert.equal((await bank.control('GET', '/control/book')).body.availableCents, 700)
 })
 
-test('[sandbox.14] the list has the payments of its window, by every filter, and by page', async (t) => {
+test('[sandbox.14] the list returns the payments of a window, by every filter and in pages', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   const first = await bank.paidCob()
@@ -173,7 +173,7 @@ test('[sandbox.14] the list has the payments of its window, by every filter, and
   assert.deepEqual([parametros.txIdPresente, parametros.paginacao.quantidadeDePaginas], [true, 1])
 })
 
-test('[sandbox.14] a list of payments that makes no sense is 400 PixConsultaInvalida', async (t) => {
+test('[sandbox.14] a list request with invalid parameters gets 400 PixConsultaInvalida', async (t) => {
   const bank = await startApiPixBank(t)
   for (const [query, properties] of [
     ['', ['inicio', 'fim']],

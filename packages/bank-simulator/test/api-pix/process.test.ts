@@ -44,7 +44,7 @@ async function startProcess(t: TestContext, directory: string) {
   return { child, cert, call, control: callsTo(`http://127.0.0.1:${port}`) }
 }
 
-test('[sandbox.20] after kill -9 the bank has every charge that it answered, and the same certificates', async (t) => {
+test('[sandbox.20] after kill -9 the bank has all acknowledged charges and the same certificates', async (t) => {
   const directory = await bankDirectory(t)
   const bank = await startProcess(t, directory)
   const answered: string[] = []

@@ -12,7 +12,7 @@ async function asking(t: TestContext) {
   return { bank, ask }
 }
 
-test('[sandbox.14] a token is given for a form and for JSON, of all scopes or of those that are asked for', async (t) => {
+test('[sandbox.14] a token request by form or JSON returns a token with all or the requested scopes', async (t) => {
   const { ask } = await asking(t)
   const form = { authorization: basic(CLIENT), 'content-type': 'application/x-www-form-urlencoded' }
   const { status, body, headers } = await ask('grant_type=client_credentials&scope=cob.read+cob.write', form)
@@ -23,7 +23,7 @@ test('[sandbox.14] a token is given for a form and for JSON, of all scopes or of
   assert.match(whole.body.scope, /^cob\.read cob\.write pix\.read .*gn\.balance\.read$/)
 })
 
-test('[sandbox.14] a wrong client is 401; another grant, or scopes that are none, are 400', async (t) => {
+test('[sandbox.14] wrong client credentials get 401; another grant type or unknown scopes get 400', async (t) => {
   const { ask } = await asking(t)
   const grant = { grant_type: 'client_credentials' }
   for (const authorization of ['', 'Bearer x', basic({ ...CLIENT, secret: 'x' }), basic({ ...CLIENT, id: 'x' })]) {
@@ -34,7 +34,7 @@ test('[sandbox.14] a wrong client is 401; another grant, or scopes that are none
   assert.deepEqual((await ask({ ...grant, scope: 'cob.steal' })).body, { error: 'invalid_scope' })
 })
 
-test('[sandbox.14] without a token, or with one that ended, it is 401; without its scope 403 AcessoNegado', async (t) => {
+test('[sandbox.14] a missing or expired token gets 401; a missing scope gets 403 AcessoNegado', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })
   assert.deepEqual(problemIn(await bank.call('GET', '/v2/cob/x', undefined, { token: 'none' })), [401, 'AcessoNegado'])
@@ -48,7 +48,7 @@ test('[sandbox.14] without a token, or with one that ended, it is 401; without i
   assert.deepEqual([status, headers['www-authenticate']], [401, 'Bearer error="invalid_token"'])
 })
 
-test('[sandbox.14] each endpoint wants its own scope', async (t) => {
+test('[sandbox.14] each endpoint requires its own scope', async (t) => {
   const bank = await startApiPixBank(t)
   const token = await bank.token('gn.balance.read')
   for (const [method, path] of [

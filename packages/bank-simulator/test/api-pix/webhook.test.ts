@@ -37,7 +37,7 @@ async function settled(bank: ApiPixBank): Promise<void> {
   while ((await bank.control('GET', '/control/book')).body.notices.pending > 0);
 }
 
-test('[sandbox.15] an address takes a test call, and is then told of a payment, with the bank’s certificate', async (t) => {
+test('[sandbox.15] registering a webhook sends a test request; then the webhook receives payments, with the bank’s certificate', async (t) => {
   const { bank, receiver } = await registered(t)
   const endToEndId = await bank.paidCob()
   const [tested, told] = await receiver.arrived(2)
@@ -48,7 +48,7 @@ test('[sandbox.15] an address takes a test call, and is then told of a payment, 
   assert.equal(receiver.received.length, 2)
 })
 
-test('[sandbox.15] it is told again when a return ends, and when the bank takes the payment back', async (t) => {
+test('[sandbox.15] a webhook receives another callback when a return settles and when the bank returns the payment', async (t) => {
   const { bank, receiver } = await registered(t)
   const endToEndId = await bank.paidCob()
   await receiver.arrived(2)
@@ -64,7 +64,7 @@ test('[sandbox.15] it is told again when a return ends, and when the bank takes 
   assert.equal(taken?.body.pix[0].devolucoes[2].natureza, 'MED_FRAUDE')
 })
 
-test('[sandbox.15] only payments with a txid are told of, and only of keys that have an address', async (t) => {
+test('[sandbox.15] callbacks are sent only for payments with a txid to keys that have a webhook', async (t) => {
   const { bank, receiver } = await registered(t)
   await bank.control('POST', '/control/payments', { pixKey: KEY, valueCents: 1 })
   await bank.control('POST', '/control/payments', { pixKey: CNPJ_KEY, valueCents: 2, txid: 'balcao' })
@@ -75,14 +75,14 @@ test('[sandbox.15] only payments with a txid are told of, and only of keys that 
   assert.equal(receiver.received.length, 2)
 })
 
-test('[sandbox.15] the suffix is appended to whatever there is: a query of Efí’s takes it', async (t) => {
+test('[sandbox.15] the suffix is appended to the whole URL, so Efí’s query receives it', async (t) => {
   const { bank, receiver } = await registered(t, '?hmac=abc&ignorar=')
   await bank.paidCob()
   const [tested, told] = await receiver.arrived(2)
   assert.deepEqual([tested?.path, told?.path], ['/avisos?hmac=abc&ignorar=', '/avisos?hmac=abc&ignorar=/pix'])
 })
 
-test('[sandbox.15] a callback is sent until it is answered 2xx, over a restart too', async (t) => {
+test('[sandbox.15] a callback is retried until a 2xx response, even across a restart', async (t) => {
   let isTaken = false
   const { bank, receiver } = await registered(t, '/', (index) => (index === 0 || isTaken ? 202 : 503))
   const endToEndId = await bank.paidCob()
@@ -97,7 +97,7 @@ test('[sandbox.15] a callback is sent until it is answered 2xx, over a restart t
   assert.equal(receiver.received.length, before + 1)
 })
 
-test('[sandbox.15] an address is read, listed, changed and removed; then nobody is told', async (t) => {
+test('[sandbox.15] a webhook can be read, listed, changed and removed; a removed webhook gets no callbacks', async (t) => {
   const { bank, receiver } = await registered(t)
   const { body } = await bank.call('GET', `/v2/webhook/${KEY}`)
   assert.deepEqual([body.webhookUrl, body.cnpj], [receiver.url, '11222333000181'])
@@ -117,13 +117,13 @@ test('[sandbox.15] an address is read, listed, changed and removed; then nobody 
   assert.deepEqual(problemIn(wrong), [400, 'WebhookConsultaInvalida'])
 })
 
-test('[sandbox.15] the longest key is a key, however it is written in a path', async (t) => {
+test('[sandbox.15] a key of the maximum length works in a path, even percent-encoded', async (t) => {
   const bank = await startApiPixBank(t)
   const answer = await bank.call('GET', `/v2/webhook/${'%2B'.repeat(77)}`)
   assert.deepEqual(problemIn(answer), [404, 'WebhookNaoEncontrado'])
 })
 
-test('[sandbox.15] an address is refused: of another’s key, no HTTPS, nobody there, not taken', async (t) => {
+test('[sandbox.15] a webhook is refused for another account’s key, without HTTPS, if unreachable, or if the test request fails', async (t) => {
   const bank = await startApiPixBank(t)
   const refusing = await startReceiver(t, bank.apiPix, () => 500)
   const foreign = await register(bank, refusing.url, 'outra@exemplo.com.br')
@@ -141,7 +141,7 @@ test('[sandbox.15] an address is refused: of another’s key, no HTTPS, nobody t
   assert.equal(bank.book.notices.webhooks.size, 0)
 })
 
-test('[sandbox.15] an address of an authority that nobody knows is called where the bank is told to trust it', async (t) => {
+test('[sandbox.15] a webhook with a certificate of a private CA is called if the bank is configured to trust that CA', async (t) => {
   const { createAuthority } = await import('../../src/index.ts')
   const authority = await createAuthority('of the receiver')
   const stranger = await startApiPixBank(t)
@@ -155,7 +155,7 @@ test('[sandbox.15] an address of an authority that nobody knows is called where 
   assert.equal((await register(trusting, receiver.url)).status, 200)
 })
 
-test('[sandbox.16] callbacks are lost, doubled, dearer, without a txid, of another charge, or of a stranger’s key', async (t) => {
+test('[sandbox.16] a callback is lost, doubled, has a wrong amount, no txid, another charge or another account’s key', async (t) => {
   const { bank, receiver } = await registered(t)
   await bank.cob({}, '0198c0de7a11700080000000000000aa')
   await bank.cob()
@@ -180,7 +180,7 @@ test('[sandbox.16] callbacks are lost, doubled, dearer, without a txid, of anoth
   await under(2)
 })
 
-test('[sandbox.16] callbacks wait and go out in one call', async (t) => {
+test('[sandbox.16] callbacks are sent in batches', async (t) => {
   const { bank, receiver } = await registered(t)
   await bank.cob()
   await bank.lie('eventsBatched')
@@ -191,7 +191,7 @@ test('[sandbox.16] callbacks wait and go out in one call', async (t) => {
   assert.ok(told.length < 3, JSON.stringify(told))
 })
 
-test('[sandbox.16] a callback comes late', async (t) => {
+test('[sandbox.16] a callback is sent late', async (t) => {
   const clock = steppedClock()
   const { bank, receiver } = await registered(t, '', undefined, { clock })
   await bank.lie('eventLate')

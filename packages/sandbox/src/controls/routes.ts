@@ -10,15 +10,15 @@ import { Refusal, sandboxEndpoints } from '@pixgate/spec'
 import { createSimulatorControl, type OrderAction, type SimulatorControl } from './simulator-control.ts'
 
 /**
- * The endpoints that the sandbox adds to the service: what can be done at the simulated bank, to orders by the ids of our
- * operations, and to the bank itself. The link leads to the bank.
+ * Endpoints that the sandbox adds to the service to control the simulated bank: actions on orders, by the ids of our
+ * operations, and the bank's behaviour. The link connects to the bank.
  * @source rules#sandbox.1
  */
 export function sandboxControls(link: PartnerLink): AddEndpoints {
   return (operations) => bindEndpoints(sandboxEndpoints, createHandlers(createSimulatorControl(link), operations))
 }
 
-/** Nothing is changed here: the simulator's own webhook does that. */
+/** The handlers change no state of the service; the simulator's events do. */
 function createHandlers(
   control: SimulatorControl,
   { cashIns, cashOuts, refunds }: KnownOperations,

@@ -3,40 +3,40 @@ import { type BankBehavior, type BankBehaviorChange, bankBehavior, Refusal } fro
 import { Ajv } from 'ajv'
 
 /**
- * What can be done at the simulated bank and at no real one. What it sets off arrives as the bank's own signed events.
- * All throw Refusal `partner_unavailable` where the simulator did not answer as it should.
+ * Controls of the simulated bank that no real bank has. Their effects arrive as the bank's signed events. All methods
+ * throw Refusal `partner_unavailable` if the simulator does not respond as expected.
  * @source rules#sandbox.1
  */
 export interface SimulatorControl {
   /**
-   * Acts on one order.
+   * Performs an action on an order.
    * @param id the order id, by which the simulator knows the order
    * @param params what the action may be told besides
    * @throws Refusal `not_possible_in_state` the order is not there yet, or does not allow that now · `validation_error`
    */
   act(action: OrderAction, id: string, params?: object): Promise<ActionResult>
-  /** How the simulator behaves. */
+  /** The simulator's current behaviour. */
   behavior(): Promise<BankBehavior>
   /**
-   * Changes the fields given and leaves the others.
-   * @returns the whole behaviour that follows
+   * Changes only the given fields.
+   * @returns the complete new behaviour
    * @source rules#sandbox.6
    */
   changeBehavior(change: BankBehaviorChange): Promise<BankBehavior>
 }
 
-/** What can be done to an order, by its kind. */
+/** Actions on an order, by its kind. */
 export type OrderAction =
   | `charges/${'pay' | 'fail' | 'return'}`
   | `payouts/${'confirm' | 'fail' | 'reverse'}`
   | `refunds/${'confirm' | 'fail'}`
 
-/** What came of it: the end-to-end id of the payment that was made, or that was taken back. */
+/** Result of an action: the EndToEndId of the payment that was made or returned. */
 export interface ActionResult {
   readonly endToEndId?: string
 }
 
-/** Controls the simulator at the other end of a link. */
+/** Creates the controls of the simulator at the other end of a link. */
 export function createSimulatorControl(link: PartnerLink): SimulatorControl {
   function behavior(call: Pick<PartnerCall, 'method' | 'body'>): Promise<Outcome> {
     return link.exchange({ ...call, path: '/control/behavior' })
@@ -49,7 +49,7 @@ export function createSimulatorControl(link: PartnerLink): SimulatorControl {
     },
     behavior: async () => {
       const first = await behavior({ method: 'GET' })
-      // Reading is harmless, and a kept connection may end as it is used.
+      // A read can be retried, and a keep-alive connection may close while it is used.
       return behaviorIn(first.kind === 'answered' ? first : await behavior({ method: 'GET' }))
     },
     changeBehavior: async (change) => behaviorIn(await behavior({ method: 'PUT', body: change })),
@@ -60,7 +60,7 @@ function resultOf(outcome: Outcome): ActionResult {
   if (outcome.kind !== 'answered') throw new Refusal('partner_unavailable')
   const { httpStatus, json } = outcome
   if (httpStatus === 400) throw new Refusal('validation_error')
-  // That the operation exists is known here; the bank has not got its order yet.
+  // The operation exists, so 404 means that the bank has not received its order yet.
   if (httpStatus === 404 || httpStatus === 409) throw new Refusal('not_possible_in_state')
   if (httpStatus !== 202 || !isAccepted(json)) throw new Refusal('partner_unavailable')
   const { endToEndId } = json
@@ -73,7 +73,7 @@ const isAccepted = ajv.compile<ActionResult>({ type: 'object', properties: { end
 
 const isBehavior = ajv.compile<BankBehavior>(bankBehavior)
 
-/** Another bank than the simulator has no behaviour. */
+/** Validates the behaviour, which only the simulator has. */
 function behaviorIn(outcome: Outcome): BankBehavior {
   if (outcome.kind === 'answered' && outcome.httpStatus === 200 && isBehavior(outcome.json)) return outcome.json
   throw new Refusal('partner_unavailable')

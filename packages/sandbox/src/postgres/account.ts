@@ -3,16 +3,16 @@ import { readFile, stat } from 'node:fs/promises'
 import { EmbeddedPostgresError } from './error.ts'
 
 /**
- * The operating system's user that PostgreSQL runs as. PostgreSQL refuses to run as root, so root needs another one.
+ * The operating system user that runs PostgreSQL. PostgreSQL refuses to run as root, so root needs another user.
  */
 
-/** Spread into the options of `spawn`. Empty where it is the server's own user. */
+/** User as options of `spawn`. Empty for the server's own user. */
 export interface Account {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** Who runs a cluster that is already there: whoever it belongs to. */
+/** User for an existing cluster: its owner, or an unprivileged user if root owns it. */
 export async function accountOfCluster(directory: string): Promise<Account> {
   if (!isRoot()) return {}
   const { uid, gid } = await stat(directory)
@@ -20,7 +20,7 @@ export async function accountOfCluster(directory: string): Promise<Account> {
 }
 
 /**
- * Who runs a new cluster. `initdb` looks its own user up by number, so it must be one of `/etc/passwd`.
+ * User for a new cluster. `initdb` looks up its own user by number, so the user must be in `/etc/passwd`.
  * @throws EmbeddedPostgresError where root finds none
  */
 export async function accountForNewCluster(): Promise<Account> {
@@ -42,15 +42,15 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** All that a program of PostgreSQL sees of our environment. English messages, because some are looked for. */
+/** Environment of PostgreSQL's programs. Messages are in English, because some of them are matched. */
 export const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/' }
 
-/** Whether the account can enter a directory, found out by entering it: modes, ACLs and mounts all have a say. */
+/** Whether the account can enter a directory. Tries it, because modes, ACLs and mounts all matter. */
 export async function canEnter(account: Account, directory: string): Promise<boolean> {
   return (await runAs(account, '/bin/sh', ['-c', 'cd "$1"', 'sh', directory])).succeeded
 }
 
-/** Runs a program to its end, out of reach of the terminal's Ctrl-C. Never throws because of what the program does. */
+/** Runs a program until it exits, unaffected by Ctrl-C in the terminal. Does not throw if the program fails. */
 export function runAs(
   account: Account,
   program: string,

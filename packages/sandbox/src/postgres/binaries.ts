@@ -7,10 +7,10 @@ import { exists, makeFolder, publishFolder, sync } from './durable-files.ts'
 import { EmbeddedPostgresError } from './error.ts'
 
 /**
- * PostgreSQL's programs: those of the npm package where the database's user can run them, else a copy of them.
+ * PostgreSQL's programs: those of the npm package if the database's user can run them, otherwise a copy.
  */
 
-/** Where root keeps what the database's user must be able to reach. */
+/** Root's folder for files that the database's user must reach. */
 export const SHARED_FOLDER = '/var/lib/pixgate'
 
 /** Absolute paths of the programs. */
@@ -21,8 +21,8 @@ export interface Binaries {
 
 /**
  * Finds programs that the account can run. If it cannot run the package's (the checkout is under a folder it cannot
- * enter, or npm ran no install scripts), they are copied once: by root to {@link SHARED_FOLDER}, else to the data
- * directory.
+ * enter, or npm ran no install scripts), they are copied once: by root to {@link SHARED_FOLDER}, otherwise to the
+ * data directory.
  * @throws EmbeddedPostgresError where there are none for this machine, or they do not run on it
  */
 export async function findBinaries(account: Account, dataDirectory: string): Promise<Binaries> {
@@ -60,7 +60,7 @@ function binariesIn(native: string): Binaries {
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') }
 }
 
-/** Why the account cannot run the programs, found out by running them. Each needs libraries the other does not. */
+/** Why the account cannot run the programs. Tries both, because they need different libraries. */
 async function failure(account: Account, { initdb, postgres }: Binaries): Promise<string | undefined> {
   const runs = await Promise.all([initdb, postgres].map((program) => runAs(account, program, ['--version'])))
   return runs.find(({ succeeded }) => !succeeded)?.output
@@ -78,7 +78,7 @@ async function copyPackage(installed: string, copy: string): Promise<void> {
   }
 }
 
-/** npm packs no symbolic links: the package lists them (`native/lib/libpq.so.5`), its install script makes them. */
+/** Creates the symbolic links that npm does not pack; the package lists them, for example `native/lib/libpq.so.5`. */
 async function linkLibraries(native: string): Promise<void> {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string
@@ -90,7 +90,7 @@ async function linkLibraries(native: string): Promise<void> {
   }
 }
 
-/** The package may have been installed with a umask that shuts others out. */
+/** Lets all users read the copy, because the package may have been installed with a restrictive umask. */
 async function openToAll(native: string): Promise<void> {
   await chmod(native, 0o755)
   for (const entry of await readdir(native, { recursive: true, withFileTypes: true })) {

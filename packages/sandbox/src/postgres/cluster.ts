@@ -16,15 +16,15 @@ import { EmbeddedPostgresError } from './error.ts'
 
 /**
  * The files of one database: `postgres/` (PostgreSQL's own folder) and `postgres.password` in the data directory.
- * Where root starts Pixgate and the database's user cannot enter the data directory, PostgreSQL's folder is under
+ * If root starts Pixgate and the database's user cannot enter the data directory, PostgreSQL's folder is under
  * {@link SHARED_FOLDER}`/clusters` and `postgres` is a symbolic link to it.
  */
 
-/** One PostgreSQL database cluster, complete on the disk. */
+/** A complete PostgreSQL database cluster on disk. */
 export interface Cluster {
-  /** The data directory, where Pixgate's own files about the cluster are. */
+  /** The data directory, with Pixgate's own files about the cluster. */
   readonly dataDirectory: string
-  /** PostgreSQL's folder, with no symbolic link in its path. */
+  /** PostgreSQL's folder, with symbolic links resolved. */
   readonly directory: string
   readonly password: string
   readonly account: Account
@@ -34,8 +34,8 @@ export interface Cluster {
 export const OWNER = 'pixgate'
 
 /**
- * Finds the data directory's cluster, or makes one. A crash half way leaves no cluster; several processes at once make
- * one, not several.
+ * Opens the data directory's cluster, or creates it. Atomic: a crash leaves no partial cluster, and concurrent processes
+ * create only one.
  * @throws EmbeddedPostgresError where part of it is missing or PostgreSQL cannot make it
  */
 export async function openCluster(dataDirectory: string): Promise<Cluster> {
@@ -45,7 +45,7 @@ export async function openCluster(dataDirectory: string): Promise<Cluster> {
   return readCluster(home)
 }
 
-/** Removes what crashed or beaten attempts to make this cluster left behind. Only for who owns the cluster. */
+/** Removes leftovers of crashed or lost attempts to create this cluster. Only the cluster's owner may call it. */
 export async function removeLeftovers({ directory }: Cluster): Promise<void> {
   for (const name of await readdir(dirname(directory))) {
     if (!name.startsWith(basename(stagingOf(directory, '')))) continue
@@ -57,13 +57,13 @@ async function readCluster(dataDirectory: string): Promise<Cluster> {
   const directory = await unlessMissing(realpath(folderIn(dataDirectory)))
   if (directory === undefined) {
     throw new EmbeddedPostgresError(
-      `The database is missing: ${folderIn(dataDirectory)} is a link to a folder that is not there. Put it back, or move the link away to start with an empty database.`,
+      `The database is missing: ${folderIn(dataDirectory)} is a link to a folder that does not exist. Restore the folder, or move the link away to start with an empty database.`,
     )
   }
   const password = await unlessMissing(readFile(passwordIn(dataDirectory), 'utf8'))
   if (password === undefined) {
     throw new EmbeddedPostgresError(
-      `The database's password is missing: there is ${folderIn(dataDirectory)} but no ${passwordIn(dataDirectory)}. Put it back from where you have the rest of the data directory from.`,
+      `The database's password is missing: there is ${folderIn(dataDirectory)} but no ${passwordIn(dataDirectory)}. Restore it from the same backup as the rest of the data directory.`,
     )
   }
   return { dataDirectory, directory, password, account: await accountOfCluster(directory) }
@@ -77,7 +77,7 @@ async function createCluster(dataDirectory: string): Promise<void> {
   if (directory !== folderIn(dataDirectory)) await publishSymlink(directory, folderIn(dataDirectory))
 }
 
-/** All who make a cluster here at the same time choose the same password, so that it fits whichever cluster wins. */
+/** Concurrent processes agree on one password, so that it fits the cluster of whichever process wins. */
 async function choosePassword(dataDirectory: string): Promise<string> {
   const path = passwordIn(dataDirectory)
   if (!(await exists(path))) {
@@ -90,8 +90,8 @@ async function choosePassword(dataDirectory: string): Promise<string> {
 }
 
 /**
- * A folder outside is named after the data directory and the password: a data directory that was deleted and made anew
- * does not find the former one's database.
+ * A folder outside the data directory is named after the directory's path and the password, so that a recreated data
+ * directory does not find the database of the deleted one.
  */
 async function chooseFolder(dataDirectory: string, account: Account, password: string): Promise<string> {
   if (account.uid === undefined || (await canEnter(account, dataDirectory))) return folderIn(dataDirectory)
@@ -108,24 +108,24 @@ async function initialise(directory: string, dataDirectory: string, account: Acc
   try {
     await mkdir(staging, { mode: 0o700 })
     await writeFile(passwordFile, password, { mode: 0o600 })
-    await give(staging, account)
-    await give(passwordFile, account)
+    await chownTo(staging, account)
+    await chownTo(passwordFile, account)
     const made = await runAs(account, initdb, [
       ...['--pgdata', join(staging, 'data'), '--username', OWNER, '--pwfile', passwordFile],
       ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
       ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ])
-    if (!made.succeeded) throw new EmbeddedPostgresError(`PostgreSQL could not make a database: ${made.output}`)
+    if (!made.succeeded) throw new EmbeddedPostgresError(`PostgreSQL could not create a database: ${made.output}`)
     await publishFolder(join(staging, 'data'), directory)
   } catch (error) {
-    // Another process finished first and cleared our attempt away.
+    // Another process finished first and removed our attempt.
     if (!(await exists(directory))) throw error
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
 }
 
-async function give(path: string, { uid, gid }: Account): Promise<void> {
+async function chownTo(path: string, { uid, gid }: Account): Promise<void> {
   if (uid !== undefined && gid !== undefined) await chown(path, uid, gid)
 }
 

@@ -3,23 +3,23 @@ import { dirname } from 'node:path'
 import { hasCode } from './error.ts'
 
 /**
- * Files that are either complete and on the disk, or not there at all; and if two processes make the same one, the
- * first wins and the other goes on with it.
+ * Atomic creation of files: a file is either complete and on disk, or does not exist. If two processes create the same
+ * file, the first wins and the other uses its file.
  */
 
-/** Gives a finished folder its name, unless that is taken. */
+/** Renames a finished folder to its final path, unless that exists. */
 export async function publishFolder(finished: string, path: string): Promise<void> {
   await unlessTaken(rename(finished, path))
   await sync(dirname(path))
 }
 
-/** Gives a finished file a second name, unless that is taken. */
+/** Links a finished file to its final path, unless that exists. */
 export async function publishFile(finished: string, path: string): Promise<void> {
   await unlessTaken(link(finished, path))
   await sync(dirname(path))
 }
 
-/** Makes a symbolic link, unless the name is taken. */
+/** Creates a symbolic link, unless its path exists. */
 export async function publishSymlink(target: string, path: string): Promise<void> {
   await unlessTaken(symlink(target, path))
   await sync(dirname(path))
@@ -33,18 +33,18 @@ async function unlessTaken(naming: Promise<void>): Promise<void> {
   }
 }
 
-/** Waits until a file's content, or a folder's list of names, is on the disk. */
+/** Syncs a file's content, or a folder's entries, to disk. */
 export async function sync(path: string): Promise<void> {
   const file = await open(path, 'r')
   await file.sync().finally(() => file.close())
 }
 
-/** Whether there is something of that name, a symbolic link to nothing included. */
+/** Whether a path exists, even as a dangling symbolic link. */
 export async function exists(path: string): Promise<boolean> {
   return (await unlessMissing(lstat(path))) !== undefined
 }
 
-/** What a reading call gives, or `undefined` where there is no such file (or, under `/proc`, no such process). */
+/** Result of a read, or `undefined` if the file (or, under `/proc`, the process) does not exist. */
 export async function unlessMissing<Result>(reading: Promise<Result>): Promise<Result | undefined> {
   try {
     return await reading
@@ -54,10 +54,10 @@ export async function unlessMissing<Result>(reading: Promise<Result>): Promise<R
   }
 }
 
-/** Of a data directory: PostgreSQL's user passes through it where that is another one, and nobody lists or writes it. */
+/** Mode of a data directory: other users, such as PostgreSQL's, can pass through it, but not list or write it. */
 export const DATA_DIRECTORY_MODE = 0o711
 
-/** Makes a folder, and those above it that are missing, with `mode` whatever the process's umask. */
+/** Creates a folder and its missing parents with `mode`, regardless of the process's umask. */
 export async function makeFolder(path: string, mode: number): Promise<void> {
   if (await exists(path)) return
   await makeFolder(dirname(path), mode)

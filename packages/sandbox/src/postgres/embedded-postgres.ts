@@ -4,34 +4,34 @@ import type pg from 'pg'
 import { type Cluster, OWNER, openCluster, removeLeftovers } from './cluster.ts'
 import { EmbeddedPostgresError } from './error.ts'
 import { claimOwnership, untilLost } from './ownership.ts'
-import { isRunning, launch, logOf, notedPostmaster, type Postmaster, stop } from './postmaster.ts'
+import { isRunning, launch, logOf, type Postmaster, recordedPostmaster, stop } from './postmaster.ts'
 
 export { EmbeddedPostgresError } from './error.ts'
 
-/** How the embedded PostgreSQL is started. */
+/** Options of {@link startEmbeddedPostgres}. */
 export interface EmbeddedPostgresOptions {
-  /** Holds the database, its password and its log; made where it is missing. */
+  /** Contains the database, its password and its log; created if missing. */
   readonly dataDirectory: string
-  /** PostgreSQL settings. A postmaster that a killed server left behind keeps those it was started with. */
+  /** PostgreSQL settings. A postmaster adopted from a killed server keeps those it was started with. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Called once, when PostgreSQL has stopped or another server has taken it over. Restarts of its own are waited out. */
+  /** Called once, when PostgreSQL has stopped or another server has taken it over. Not called when it restarts itself. */
   readonly onLost?: (error: Error) => void
 }
 
 /** A running PostgreSQL that belongs to this process alone. */
 export interface EmbeddedPostgres {
-  /** Connects to the database `pixgate` as the role that owns it. Holds the password: do not log it. */
+  /** Connects to the database `pixgate` as the role that owns it. Contains the password: do not log it. */
   readonly url: string
   readonly postmasterPid: number
-  /** Ends all connections, stops PostgreSQL and waits until it is gone. Calling it again changes nothing. */
+  /** Closes all connections, stops PostgreSQL and waits until it has exited. Idempotent. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a real PostgreSQL 18 on a free port of the loopback interface, or adopts the one that a killed server left
- * running on the same data directory. fsync is on, whatever the settings say. Works as root too: PostgreSQL then runs
- * as the user `postgres` or `nobody`, and what that user cannot reach is kept under `/var/lib/pixgate`: the programs,
- * and the database itself where it cannot enter the data directory (`postgres` there is then a link to it).
+ * Starts PostgreSQL 18 on a free port of the loopback interface, or adopts the one that a killed server left running on
+ * the same data directory. fsync is always on. If root starts Pixgate, PostgreSQL runs as the user `postgres` or
+ * `nobody`. Files that this user cannot reach are kept under `/var/lib/pixgate`: the programs, and the database if the
+ * user cannot enter the data directory (its `postgres` is then a link).
  * @throws EmbeddedPostgresError where another server runs on this data directory or PostgreSQL does not run here
  * @source rules#database.2, rules#database.3, rules#database.4, rules#database.5, rules#database.6
  */
@@ -53,7 +53,7 @@ async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres
   const running: EmbeddedPostgres = {
     url: `postgres://${OWNER}:${cluster.password}@127.0.0.1:${postmaster.port}/${OWNER}`,
     postmasterPid: postmaster.pid,
-    // The lock is held to the end: nobody can adopt what is about to stop.
+    // The lock is held to the end, so that no other server adopts a PostgreSQL that is stopping.
     stop: () => {
       stopped ??= stop(postmaster, cluster)
       return stopped
@@ -74,31 +74,31 @@ async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres
 }
 
 const RETRY_MS = 50
-/** Longer than a statement may take: a killed postmaster's backend ends with the statement it is at. */
+/** Longer than a statement may take: a killed postmaster's backend exits after its current statement. */
 const RETRY_TIMEOUT_MS = 10_000
-/** The port was taken meanwhile · another process was faster · a killed postmaster's backends are not all gone yet. */
-const PASSING =
+/** The port was taken meanwhile · another process was faster · backends of a killed postmaster are still running. */
+const TRANSIENT =
   /could not create any TCP\/IP sockets|lock file .* already exists|shared memory block .* is still in use/
 
-/** Adopts the cluster's postmaster where one runs, else starts one, and takes the lock. */
+/** Adopts the cluster's postmaster if one is running, otherwise starts one, and takes the lock. */
 async function adoptOrLaunch(
   cluster: Cluster,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ postmaster: Postmaster; session: pg.Client }> {
   const deadline = performance.now() + RETRY_TIMEOUT_MS
   for (;;) {
-    const noted = await notedPostmaster(cluster)
-    if (noted !== undefined && (await isRunning(noted.pid, cluster.directory))) {
-      const session = await claimOwnership(cluster, noted)
-      if (session !== undefined) return { postmaster: noted, session }
+    const recorded = await recordedPostmaster(cluster)
+    if (recorded !== undefined && (await isRunning(recorded.pid, cluster.directory))) {
+      const session = await claimOwnership(cluster, recorded)
+      if (session !== undefined) return { postmaster: recorded, session }
       continue
     }
-    const launched = await launch(cluster, settings, noted)
+    const launched = await launch(cluster, settings, recorded)
     const session = await claimOwnership(cluster, launched)
     if (session !== undefined) return { postmaster: launched, session }
 
     const messages = await launched.messages()
-    if (!PASSING.test(messages) || performance.now() > deadline) {
+    if (!TRANSIENT.test(messages) || performance.now() > deadline) {
       throw new EmbeddedPostgresError(
         `PostgreSQL did not start in ${cluster.directory}: ${lastLines(messages)}. See ${logOf(cluster)}.`,
       )

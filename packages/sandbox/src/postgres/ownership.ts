@@ -5,22 +5,22 @@ import { EmbeddedPostgresError } from './error.ts'
 import { isRunning, logOf, type Postmaster } from './postmaster.ts'
 
 /**
- * One server owns a cluster: it holds an advisory lock on a connection of its own, which PostgreSQL gives back when the
- * server is gone, however it went.
+ * One server owns a cluster. It holds an advisory lock on a separate connection, and PostgreSQL releases the lock when
+ * the server exits, even if it was killed.
  */
 
-/** Any number all versions agree on. */
+/** Arbitrary, but the same in all versions. */
 const LOCK = 7_046_741_002
 
 const POLL_MS = 20
-/** A killed server's lock is free as soon as its backend has noticed. */
+/** The lock of a killed server is released once its backend notices the closed connection. */
 const LOCK_TIMEOUT_MS = 1_000
-/** Recovery after a crash reads at most some `max_wal_size` of log. */
+/** Crash recovery reads about `max_wal_size` of WAL at most. */
 const RECOVERY_TIMEOUT_MS = 300_000
 
 /**
- * Waits until the postmaster takes connections and takes the lock.
- * @returns the connection that holds it, or `undefined` where the postmaster went away
+ * Waits until the postmaster accepts connections, then takes the lock.
+ * @returns the connection that holds the lock, or `undefined` if the postmaster exited
  * @throws EmbeddedPostgresError where another server holds it, or the postmaster does not let us in
  */
 export async function claimOwnership(cluster: Cluster, postmaster: Postmaster): Promise<pg.Client | undefined> {
@@ -34,7 +34,7 @@ export async function claimOwnership(cluster: Cluster, postmaster: Postmaster): 
     } catch (cause) {
       if (isRefusal(cause) || performance.now() > deadline) {
         throw new EmbeddedPostgresError(
-          `PostgreSQL runs on ${cluster.directory} (process ${postmaster.pid}) but takes no connection: ${cause}. See ${logOf(cluster)}.`,
+          `PostgreSQL runs on ${cluster.directory} (process ${postmaster.pid}) but does not accept connections: ${cause}. See ${logOf(cluster)}.`,
           { cause },
         )
       }
@@ -49,10 +49,10 @@ export async function claimOwnership(cluster: Cluster, postmaster: Postmaster): 
 }
 
 /**
- * Waits until the ownership is lost for good. When PostgreSQL restarts itself because a backend crashed, the lock is
- * taken again.
+ * Waits until ownership is permanently lost. If PostgreSQL restarts itself after a backend crash, the lock is taken
+ * again.
  * @param isStopping whether we ourselves are stopping PostgreSQL
- * @returns why: the postmaster has gone, or another server has the lock; `undefined` where we stopped it
+ * @returns the reason: the postmaster exited, or another server has the lock; `undefined` if we stopped it
  */
 export async function untilLost(
   cluster: Cluster,
@@ -87,12 +87,12 @@ function newSession(cluster: Cluster, { port }: Postmaster): pg.Client {
     options: '-c idle_session_timeout=0',
     connectionTimeoutMillis: 5_000,
   })
-  // Whoever waits for a session hears 'end', which follows; without a listener 'error' would end the process.
+  // 'end' follows and is handled elsewhere. Without this listener 'error' would end the process.
   session.on('error', () => {})
   return session
 }
 
-/** SQLSTATE class 28: the password does not fit. Anything else may pass, as when PostgreSQL is still starting. */
+/** SQLSTATE class 28: wrong password. Other errors may be transient, for example while PostgreSQL is starting. */
 function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code?.startsWith('28') === true
 }

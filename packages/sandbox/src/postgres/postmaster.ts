@@ -11,8 +11,8 @@ import { unlessMissing } from './durable-files.ts'
 import { hasCode } from './error.ts'
 
 /**
- * PostgreSQL's main process. It runs in a process group of its own, so that a terminal's Ctrl-C does not stop it before
- * the server has finished what it was doing; and it outlives a server that is killed, to be adopted by the next.
+ * PostgreSQL's main process. It runs in its own process group, so that Ctrl-C in the terminal does not stop it before the
+ * server has shut down. It outlives a killed server, and the next server adopts it.
  */
 
 /** A process that is, or was, a cluster's postmaster. */
@@ -23,16 +23,16 @@ export interface Postmaster {
 
 const POLL_MS = 10
 const FAST_SHUTDOWN_MS = 10_000
-const LARGEST_LOG_BYTES = 10_000_000
+const LOG_MAX_BYTES = 10_000_000
 
-/** Who is noted as the cluster's postmaster in `postmaster.pid`. It may be gone, and its pid another program's. */
-export async function notedPostmaster({ directory }: Cluster): Promise<Postmaster | undefined> {
+/** The postmaster recorded in `postmaster.pid`. It may have exited, and another program may have its pid. */
+export async function recordedPostmaster({ directory }: Cluster): Promise<Postmaster | undefined> {
   const lines = (await unlessMissing(readFile(join(directory, 'postmaster.pid'), 'utf8')))?.split('\n') ?? []
   const [pid, port] = [Number(lines[0]), Number(lines[3])]
   return pid > 0 && port > 0 ? { pid, port } : undefined
 }
 
-/** Whether the process is alive and the postmaster of the cluster in this folder; a pid may be another program's by now. */
+/** Whether the process is alive and is the postmaster of the cluster in this folder. The pid may have been reused. */
 export async function isRunning(pid: number, directory: string): Promise<boolean> {
   return (await commandLine(pid)).includes(`-D ${directory} `)
 }
@@ -45,14 +45,14 @@ async function commandLine(pid: number): Promise<string> {
   return (await runAs({}, '/bin/ps', ['-ww', '-o', 'command=', '-p', `${pid}`])).output
 }
 
-/** A postmaster just started, and what it has written to the log since. */
+/** A newly started postmaster, with its log output since then. */
 export interface Launched extends Postmaster {
   messages(): Promise<string>
 }
 
 /**
- * Starts PostgreSQL on a free port of the loopback interface; does not wait until it is ready. It may exit at once,
- * because the port was taken meanwhile or another process was faster; its messages tell.
+ * Starts PostgreSQL on a free port of the loopback interface, without waiting until it is ready. It may exit at once
+ * because the port was taken meanwhile or another process was faster; `messages` has the reason.
  * @param settings PostgreSQL's own, over ours, except where a commit would no longer be a promise
  * @param former the process in `postmaster.pid`, known not to be a postmaster of this cluster
  */
@@ -71,8 +71,8 @@ export async function launch(
     {
       ...cluster.account,
       cwd: '/',
-      // After a crash the lock file may name another program, as after a container's restart, and PostgreSQL would not
-      // start beside a live process of that pid. It excepts this one; pg_ctl names its own parent so.
+      // After a crash, such as a container restart, another program may have the pid in the lock file, and PostgreSQL does
+      // not start while a process with that pid is alive. This variable exempts a pid; pg_ctl uses it for its own parent.
       env: { ...ENVIRONMENT, ...(former && { PG_GRANDPARENT_PID: `${former.pid}` }) },
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
@@ -87,7 +87,7 @@ export async function launch(
   }
 }
 
-/** For payments on a small machine: few checkpoints, each of which makes the log write whole pages again. */
+/** Defaults for payments on a small machine: few checkpoints, because after each one the WAL contains full pages again. */
 const TUNING = {
   max_connections: '100',
   shared_buffers: '128MB',
@@ -95,7 +95,7 @@ const TUNING = {
   checkpoint_timeout: '15min',
 }
 
-/** A commit is a promise, only this machine can connect, and no row's content gets into the log. */
+/** Commits are durable, only this machine can connect, and the log contains no row data. */
 function fixed(port: number) {
   return {
     fsync: 'on',
@@ -120,29 +120,29 @@ async function freePort(): Promise<number> {
   const address = server.address()
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
+  if (address === null || typeof address === 'string') throw new Error('the TCP server has no port')
   return address.port
 }
 
-/** Opens the log for writing at its end; empties it first where it has grown large. */
+/** Opens the log for appending. Truncates it first if it has grown large. */
 async function openLog(cluster: Cluster) {
   const log = await open(logOf(cluster), 'a', 0o600)
-  if ((await log.stat()).size > LARGEST_LOG_BYTES) await log.truncate()
+  if ((await log.stat()).size > LOG_MAX_BYTES) await log.truncate()
   return log
 }
 
-/** Where PostgreSQL writes what it has to say. */
+/** Path of PostgreSQL's log. */
 export function logOf({ dataDirectory }: Cluster): string {
   return join(dataDirectory, 'postgres.log')
 }
 
-/** Ends the connections and stops the postmaster, ours or adopted, and waits until it is gone. */
+/** Closes the connections, stops the postmaster, started or adopted, and waits until it has exited. */
 export async function stop(postmaster: Postmaster, cluster: Cluster): Promise<void> {
   const stopped = await signal(postmaster, cluster, 'SIGINT', FAST_SHUTDOWN_MS)
   if (!stopped) await signal(postmaster, cluster, 'SIGQUIT', Number.POSITIVE_INFINITY)
 }
 
-/** @returns whether the postmaster was gone within the time */
+/** @returns whether the postmaster exited before the timeout */
 async function signal(
   postmaster: Postmaster,
   cluster: Cluster,

@@ -7,7 +7,7 @@ import { world } from '../../../server/test/support/world.ts'
 
 const PATH = '/sandbox/behavior'
 
-test('[sandbox.6] fields left out keep their value, and the answer is the whole behaviour', async (t) => {
+test('[sandbox.6] omitted fields keep their value, and the response is the complete behaviour', async (t) => {
   const pix = await world(t)
   const behavior = async (change?: unknown) => {
     const { status, body } = await pix.call(change === undefined ? 'GET' : 'PUT', PATH, change)
@@ -23,7 +23,7 @@ test('[sandbox.6] fields left out keep their value, and the answer is the whole 
   assert.deepEqual(await behavior(), WELL_BEHAVED)
 })
 
-test('[sandbox.6] an unknown field or value is 400, is named, and changes nothing', async (t) => {
+test('[sandbox.6] an unknown field or value gets 400, is named and changes nothing', async (t) => {
   const pix = await world(t)
   for (const [change, field] of [
     [{ cashin: 'reject' }, 'cashin'],
@@ -46,14 +46,14 @@ test('[sandbox.6] an unknown field or value is 400, is named, and changes nothin
   assert.deepEqual((await pix.call('GET', PATH)).body, WELL_BEHAVED)
 })
 
-test('[sandbox.6] without an API key it is 401', async (t) => {
+test('[sandbox.6] a request without an API key gets 401', async (t) => {
   const pix = await world(t)
   for (const method of ['GET', 'PUT']) {
     assert.equal((await pix.call(method, PATH, undefined, { authorization: 'Bearer none' })).status, 401)
   }
 })
 
-test('[sandbox.6] a bank that does not answer is 503 partner_unavailable', async (t) => {
+test('[sandbox.6] a bank that does not respond causes 503 partner_unavailable', async (t) => {
   const pix = await world(t, {}, { bankUrl: await closedPort() })
   for (const method of ['GET', 'PUT']) {
     const { status, body } = await pix.call(method, PATH)
@@ -61,12 +61,12 @@ test('[sandbox.6] a bank that does not answer is 503 partner_unavailable', async
   }
 })
 
-test('[sandbox.1] every control is the sandbox’s own: no server answers it that the sandbox did not compose', () => {
+test('[sandbox.1] the sandbox’s endpoints are under /sandbox/, and no other endpoint is', () => {
   for (const { path } of Object.values<Endpoint>(sandboxEndpoints)) assert.ok(path.startsWith('/sandbox/'), path)
   for (const { path } of Object.values<Endpoint>(serviceEndpoints)) assert.ok(!path.startsWith('/sandbox/'), path)
 })
 
-test('[sandbox.5] a bank configured to refuse charges does so until it is configured otherwise', async (t) => {
+test('[sandbox.5] a bank configured to refuse charges refuses them until it is reconfigured', async (t) => {
   const pix = await world(t)
   await pix.call('PUT', PATH, { cashIn: 'reject' })
   const transaction = { value: 10, externalId: 'order-refused' }
@@ -76,7 +76,7 @@ test('[sandbox.5] a bank configured to refuse charges does so until it is config
   assert.ok((await pix.charge('10.00')).pixCode)
 })
 
-test('[sandbox.5] a bank configured to repeat and shuffle its events reports a payment five times; it counts once', async (t) => {
+test('[sandbox.5] a payment that the bank reports five times in shuffled order is booked once', async (t) => {
   const pix = await world(t)
   await pix.call('PUT', PATH, { eventCopies: 5, eventsShuffled: true })
   const { id } = await pix.charge('10.00')
@@ -89,7 +89,7 @@ test('[sandbox.5] a bank configured to repeat and shuffle its events reports a p
 })
 
 for (const cashIn of ['timeout', 'lost-response']) {
-  test(`[sandbox.5] a bank configured as ${cashIn} still answers its controls, and the charge has no code yet`, async (t) => {
+  test(`[sandbox.5] a bank configured as ${cashIn} still responds to controls, and the charge has no code yet`, async (t) => {
     const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '100', PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' })
     await pix.call('PUT', PATH, { cashIn })
     assert.equal((await pix.charge('10.00')).pixCode, undefined)

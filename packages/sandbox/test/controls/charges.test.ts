@@ -7,7 +7,7 @@ import { world } from '../../../server/test/support/world.ts'
 
 const STEPPED = { isStepped: true }
 
-test('[sandbox.1] [sandbox.2] pay makes the bank report a payment by its signed webhook, each with its own id', async (t) => {
+test('[sandbox.1] [sandbox.2] pay makes the bank report a payment by a signed event, each with its own id', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id } = await pix.charge('10.00')
   const ids: string[] = []
@@ -25,7 +25,7 @@ test('[sandbox.1] [sandbox.2] pay makes the bank report a payment by its signed 
   await pix.assertBooksAgree()
 })
 
-test('[sandbox.2] pay needs no body, and pays an expired charge too', async (t) => {
+test('[sandbox.2] pay needs no body and also pays an expired charge', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id } = await pix.charge('10.00', { expirationTime: 1 })
   await pix.later(3_001)
@@ -34,7 +34,7 @@ test('[sandbox.2] pay needs no body, and pays an expired charge too', async (t) 
   await pix.becomes(id, 'PAID')
 })
 
-test('[sandbox.3] fail lets a charge fail, and one that cannot fail any more is 409', async (t) => {
+test('[sandbox.3] fail fails a charge, and gets 409 if the charge cannot fail any more', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const [failed, paid] = [await pix.charge('10.00'), await pix.charge('10.00')]
   const fail = async (id: string) => {
@@ -50,7 +50,7 @@ test('[sandbox.3] fail lets a charge fail, and one that cannot fail any more is 
   assert.equal(status, 409, 'and a failed charge is not paid either')
 })
 
-test('[sandbox.1] an id that is no cash-in is 404, a wrong order 400, no key 401', async (t) => {
+test('[sandbox.1] an unknown cash-in gets 404, an invalid order 400, a missing key 401', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id, providerTransactionId } = await pix.charge('10.00')
   for (const control of ['pay', 'fail']) {
@@ -73,7 +73,7 @@ test('[sandbox.1] an id that is no cash-in is 404, a wrong order 400, no key 401
   }
 })
 
-test('[sandbox.1] a bank that does not answer is 503', async (t) => {
+test('[sandbox.1] a bank that does not respond causes 503', async (t) => {
   const short = { PIXGATE_PARTNER_TIMEOUT_MS: '200', PIXGATE_PARTNER_CREATE_BUDGET_MS: '200' }
   const pix = await world(t, short, { ...STEPPED, bankUrl: await closedPort() })
   const { id } = await pix.charge('10.00')

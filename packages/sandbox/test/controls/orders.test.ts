@@ -5,7 +5,7 @@ import { type Answer, type World, world } from '../../../server/test/support/wor
 
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
-test('[sandbox.8] confirm lets a waiting payout arrive, once', async (t) => {
+test('[sandbox.8] confirm settles a waiting payout, once', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id } = await payoutAtTheBank(pix)
   const { status, body } = await act(pix, `cash-out/${id}/confirm`)
@@ -17,7 +17,7 @@ test('[sandbox.8] confirm lets a waiting payout arrive, once', async (t) => {
   await pix.assertBooksAgree()
 })
 
-test('[sandbox.8] fail lets a waiting payout fail, once', async (t) => {
+test('[sandbox.8] fail fails a waiting payout, once', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id } = await payoutAtTheBank(pix)
   await assertAccepted(pix, `cash-out/${id}/fail`)
@@ -32,7 +32,7 @@ test('[sandbox.1] a payout that has not reached the bank cannot be settled there
   for (const action of ['confirm', 'fail', 'reverse']) await assertImpossible(pix, `cash-out/${id}/${action}`)
 })
 
-test('[sandbox.9] reverse sends back the amount given, then all that is left, and no more', async (t) => {
+test('[sandbox.9] reverse returns the given amount or all that is left, and never more', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id } = await payoutAtTheBank(pix)
   await assertImpossible(pix, `cash-out/${id}/reverse`)
@@ -66,7 +66,7 @@ for (const [action, end] of [
   })
 }
 
-test('[sandbox.7] return makes the bank return a payment (MED), never more than is left of it', async (t) => {
+test('[sandbox.7] return makes the bank return a payment (MED), and never more than is left', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id, endToEndId } = await pix.paid('10.00')
   await assertImpossible(pix, `cash-in/${id}/return`, { valueCents: 1_001 })
@@ -77,7 +77,7 @@ test('[sandbox.7] return makes the bank return a payment (MED), never more than 
   await pix.assertBooksAgree()
 })
 
-test('[sandbox.1] an unknown id is 404 at every action of an order, and one of another kind too', async (t) => {
+test('[sandbox.1] an unknown id or an id of another kind gets 404 for every action on an order', async (t) => {
   const pix = await withOrdersThatWait(t)
   const [cashIn, cashOut] = [await pix.charge('10.00'), await pix.cashOut()]
   for (const [id, action] of [
@@ -95,7 +95,7 @@ test('[sandbox.1] an unknown id is 404 at every action of an order, and one of a
   }
 })
 
-test('[sandbox.1] an amount that is none and an unknown field are 400', async (t) => {
+test('[sandbox.1] an invalid amount or an unknown field gets 400', async (t) => {
   const pix = await withOrdersThatWait(t)
   const [cashIn, cashOut] = [await pix.paid('10.00'), await pix.cashOut()]
   const wrong = [{ valueCents: 0 }, { valueCents: 1.5 }, { valueCents: '1' }, { valueCents: 1, reason: 'fraud' }, []]

@@ -4,7 +4,7 @@ import { getBankBehavior, Refusal } from '@pixgate/spec'
 import { answer, closedPort, linkTo, scriptedBank } from '../../../server/test/banks/pixgate/scripted-bank.ts'
 import { createSimulatorControl } from '../../src/controls/simulator-control.ts'
 
-test('[sandbox.1] an action names the order by our id, with the params there are, and returns the end-to-end id', async (t) => {
+test('[sandbox.1] an action sends the order id and the parameters, and returns the EndToEndId', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, endToEndId: 'E1' }))
   const result = await createSimulatorControl(bank.link).act('charges/pay', 'charge 1', { payerName: 'Maria' })
   assert.deepEqual(result, { endToEndId: 'E1' })
@@ -16,7 +16,7 @@ test('[sandbox.1] an action names the order by our id, with the params there are
   assert.equal(pay?.headers.authorization, 'Bearer the token')
 })
 
-test('[sandbox.1] without params no body is sent; of the answer only the end-to-end id is returned', async (t) => {
+test('[sandbox.1] without parameters no body is sent; only the EndToEndId of the response is returned', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, returnId: 'D1' }))
   assert.deepEqual(await createSimulatorControl(bank.link).act('refunds/confirm', 'r1'), {})
   const [confirm] = bank.received
@@ -25,7 +25,7 @@ test('[sandbox.1] without params no body is sent; of the answer only the end-to-
 
 const BEHAVIOR = getBankBehavior.responses[200].example
 
-test('[sandbox.6] the behaviour is read and changed', async (t) => {
+test('[sandbox.6] the behaviour can be read and changed', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 200, BEHAVIOR))
   const control = createSimulatorControl(bank.link)
   assert.deepEqual(await control.behavior(), BEHAVIOR)
@@ -39,7 +39,7 @@ test('[sandbox.6] the behaviour is read and changed', async (t) => {
   )
 })
 
-test('[sandbox.6] the behaviour is read again where the connection ended; it is changed once', async (t) => {
+test('[sandbox.6] a read of the behaviour is retried after a closed connection; a change is not', async (t) => {
   let calls = 0
   const bank = await scriptedBank(t, (response) => {
     calls += 1
@@ -61,7 +61,7 @@ for (const [status, body] of [
   [200, {}],
   [200, { ...BEHAVIOR, cashIn: 'perhaps' }],
 ] as const) {
-  test(`[sandbox.6] a bank that answers ${status} ${JSON.stringify(body)} to it: partner_unavailable`, async (t) => {
+  test(`[sandbox.6] a bank that responds ${status} ${JSON.stringify(body)} to a query of the behaviour: partner_unavailable`, async (t) => {
     const bank = await scriptedBank(t, (response) => answer(response, status, body))
     await assert.rejects(createSimulatorControl(bank.link).behavior(), refusal('partner_unavailable'))
   })
@@ -78,13 +78,13 @@ for (const [status, body, code] of [
   [202, { accepted: true, endToEndId: 1 }, 'partner_unavailable'],
   [200, { accepted: true }, 'partner_unavailable'],
 ] as const) {
-  test(`[sandbox.1] the simulator answers ${status} ${JSON.stringify(body)}: ${code}`, async (t) => {
+  test(`[sandbox.1] the simulator responds ${status} ${JSON.stringify(body)}: ${code}`, async (t) => {
     const bank = await scriptedBank(t, (response) => answer(response, status, body))
     await assert.rejects(createSimulatorControl(bank.link).act('charges/pay', 'c1', {}), refusal(code))
   })
 }
 
-test('[sandbox.1] no simulator: partner_unavailable', async (t) => {
+test('[sandbox.1] an unreachable simulator: partner_unavailable', async (t) => {
   const control = createSimulatorControl(linkTo(t, await closedPort()))
   await assert.rejects(control.act('payouts/fail', 'p1'), refusal('partner_unavailable'))
   await assert.rejects(control.changeBehavior({}), refusal('partner_unavailable'))

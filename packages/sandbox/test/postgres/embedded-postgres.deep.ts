@@ -90,7 +90,7 @@ test('[database.2] two data directories run side by side', async (t) => {
   await Promise.all(both.map((postgres) => postgres.stop()))
 })
 
-test('[database.2] a log that has grown large and what a crash left half made are cleared away', async (t) => {
+test('[database.2] a large log is truncated and leftovers of a crash are removed', async (t) => {
   const { dataDirectory } = await scene(t)
   const log = join(dataDirectory, 'postgres.log')
   await truncate(log, 10_000_001)
@@ -103,7 +103,7 @@ test('[database.2] a log that has grown large and what a crash left half made ar
   await postgres.stop()
 })
 
-test('[database.3] as root, a data directory the database cannot enter is left as it is', ROOT_ONLY, async (t) => {
+test('[database.3] as root, a data directory closed to the database’s user keeps its mode', ROOT_ONLY, async (t) => {
   const { parent } = await emptyScene(t)
   const dataDirectory = join(parent, 'closed', 'data')
   await mkdir(join(parent, 'closed'), { mode: 0o700 })
@@ -122,7 +122,7 @@ test('[database.3] as root, a data directory the database cannot enter is left a
   await second.stop()
 })
 
-test('[database.3] as root, programs the database cannot reach are copied once', ROOT_ONLY, async (t) => {
+test('[database.3] as root, programs that the database’s user cannot reach are copied once', ROOT_ONLY, async (t) => {
   const { parent, dataDirectory } = await emptyScene(t)
   const version = `test-${process.pid}`
   const copy = `/var/lib/pixgate/postgresql-${version}`
@@ -138,7 +138,7 @@ test('[database.3] as root, programs the database cannot reach are copied once',
   assert.equal((await stat(copy)).ino, ino)
 })
 
-test('[database.3] a normal user starts it too', ROOT_ONLY, async (t) => {
+test('[database.3] a normal user can start it', ROOT_ONLY, async (t) => {
   const { dataDirectory } = await emptyScene(t)
   const { uid = 0, gid = 0 } = await accountForNewCluster()
   if (!(await canEnter({ uid, gid }, fileURLToPath(new URL('.', MODULE))))) return t.skip('cannot enter the checkout')
@@ -156,7 +156,7 @@ test('[database.3] a normal user starts it too', ROOT_ONLY, async (t) => {
   await postgres.stop()
 })
 
-test('[database.4] a second server is refused and the first is not disturbed, even when a backend crashes', async (t) => {
+test('[database.4] a second server is refused and the first is not affected, even if a backend crashes', async (t) => {
   const { dataDirectory } = await scene(t)
   const postgres = await startEmbeddedPostgres({ dataDirectory, onLost: (reason) => assert.fail(reason) })
   await assert.rejects(startServer(t, dataDirectory), /EmbeddedPostgresError: Another Pixgate is already running on \//)
@@ -172,7 +172,7 @@ test('[database.4] a second server is refused and the first is not disturbed, ev
   await postgres.stop()
 })
 
-test('[database.4] of two first starts at once one wins and the other is refused', async (t) => {
+test('[database.4] of two concurrent first starts one succeeds and the other is refused', async (t) => {
   const { dataDirectory } = await emptyScene(t)
   const starts = await Promise.allSettled([startServer(t, dataDirectory), startServer(t, dataDirectory)])
 
@@ -185,7 +185,7 @@ test('[database.4] of two first starts at once one wins and the other is refused
   await won.value.stop()
 })
 
-test('[database.5] the PostgreSQL of a killed server is adopted, and stopped like one of its own', async (t) => {
+test('[database.5] the PostgreSQL of a killed server is adopted and stopped like a started one', async (t) => {
   const { dataDirectory } = await scene(t)
   const server = await startServer(t, dataDirectory)
   await query(server.url, 'CREATE TABLE kept AS SELECT 7 AS value')
@@ -202,7 +202,7 @@ test('[database.5] the PostgreSQL of a killed server is adopted, and stopped lik
   await postgres.stop()
 })
 
-test('[database.5] it recovers when PostgreSQL was killed, with its server and without', async (t) => {
+test('[database.5] the database recovers after PostgreSQL was killed, with or without its server', async (t) => {
   const { dataDirectory } = await scene(t)
   const server = await startServer(t, dataDirectory)
   await query(server.url, 'CREATE TABLE kept AS SELECT 7 AS value')
@@ -229,7 +229,7 @@ test('[database.5] it recovers when PostgreSQL was killed, with its server and w
   assert.equal(bystander.signalCode, null)
 })
 
-test('[database.5] a database with a part missing is not replaced by an empty one', async (t) => {
+test('[database.5] a database with a missing part is not replaced by an empty one', async (t) => {
   const { dataDirectory } = await emptyScene(t)
   const link = join(dataDirectory, 'postgres')
   await symlink(join(dataDirectory, 'unmounted'), link)

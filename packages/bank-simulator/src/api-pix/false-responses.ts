@@ -3,16 +3,16 @@ import { centsOf, valorOf } from './amounts.ts'
 import type { Cob } from './cob.ts'
 import type { Devolucao, Pix } from './pix.ts'
 
-/** Why something failed that did not. */
+/** Reason of a false failure. */
 const FALSE_REASON = 'AC07: the account is closed'
 
-/** What is told of a charge. @param others the other charges @source rules#sandbox.11, rules#sandbox.16 */
+/** Response body for a charge: the truth or a lie. @param others the other charges @source rules#sandbox.11, rules#sandbox.16 */
 export function cobAnswer(liar: Liar, truth: Cob, others: () => Iterable<Cob>): Cob {
-  const told = falsified(liar, truth, {
+  const response = falsified(liar, truth, {
     foreignAnswer: () => another(others(), ({ txid }) => txid !== truth.txid),
     wrongAmount: () => ({
       ...truth,
-      valor: { ...truth.valor, original: aCentavoMore(truth.valor.original) },
+      valor: { ...truth.valor, original: plusOneCentavo(truth.valor.original) },
       ...(truth.pix && { pix: truth.pix.map(withAnotherAmount) }),
     }),
     falseFailure: () => {
@@ -20,12 +20,12 @@ export function cobAnswer(liar: Liar, truth: Cob, others: () => Iterable<Cob>): 
       return { ...cob, status: 'REMOVIDA_PELO_PSP' as const }
     },
   })
-  if (!liar.tells('codeWithheld')) return told
-  const { pixCopiaECola: _, ...withoutCode } = told
+  if (!liar.tells('codeWithheld')) return response
+  const { pixCopiaECola: _, ...withoutCode } = response
   return withoutCode
 }
 
-/** What is told of a payment. */
+/** Response body for a payment: the truth or a lie. */
 export function pixAnswer(liar: Liar, truth: Pix, others: () => Iterable<Pix>): Pix {
   return falsified(liar, truth, {
     foreignAnswer: () => another(others(), ({ endToEndId }) => endToEndId !== truth.endToEndId),
@@ -34,11 +34,11 @@ export function pixAnswer(liar: Liar, truth: Pix, others: () => Iterable<Pix>): 
   })
 }
 
-/** What is told of a return. */
+/** Response body for a return: the truth or a lie. */
 export function devolucaoAnswer(liar: Liar, truth: Devolucao, others: () => Iterable<Devolucao>): Devolucao {
   return falsified(liar, truth, {
     foreignAnswer: () => another(others(), ({ rtrId }) => rtrId !== truth.rtrId),
-    wrongAmount: () => ({ ...truth, valor: aCentavoMore(truth.valor) }),
+    wrongAmount: () => ({ ...truth, valor: plusOneCentavo(truth.valor) }),
     falseFailure: () => {
       const { solicitacao } = truth.horario
       return { ...truth, horario: { solicitacao }, status: 'NAO_REALIZADO' as const, motivo: FALSE_REASON }
@@ -46,7 +46,7 @@ export function devolucaoAnswer(liar: Liar, truth: Devolucao, others: () => Iter
   })
 }
 
-/** A lie of the three that answers can tell, or the truth. */
+/** The truth, or the view of the lie to tell. */
 export function falsified<View>(
   liar: Liar,
   truth: View,
@@ -56,17 +56,17 @@ export function falsified<View>(
     readonly falseFailure: () => View
   },
 ): View {
-  const lie = liar.falsehood()
+  const lie = liar.answerLie()
   return (lie && views[lie]()) ?? truth
 }
 
-/** A centavo more than an amount. */
-export function aCentavoMore(valor: string): string {
+/** An amount plus one centavo. */
+export function plusOneCentavo(valor: string): string {
   return valorOf(centsOf(valor) + 1)
 }
 
 function withAnotherAmount(pix: Pix): Pix {
-  return { ...pix, valor: aCentavoMore(pix.valor) }
+  return { ...pix, valor: plusOneCentavo(pix.valor) }
 }
 
 function another<View>(views: Iterable<View>, isAnother: (view: View) => boolean): View | undefined {

@@ -4,11 +4,11 @@ import type { BankEvent } from './events.ts'
 import type { Liar } from './lies.ts'
 
 /**
- * What is sent of an event: itself, unless the bank lies.
- * @returns in this order; nothing where it is lost
+ * Events to send for an event: the event itself, unless the bank lies.
+ * @returns the events in sending order; empty if the event is lost
  * @source rules#sandbox.11
  */
-export function sentOf(event: BankEvent, { book, liar, chance }: SendingOptions): readonly BankEvent[] {
+export function eventsToSend(event: BankEvent, { book, liar, chance }: SendingOptions): readonly BankEvent[] {
   if (liar.tells('eventLost')) return []
   const altered = alteredEvent(event, book, liar)
   if (event.body.status !== 'FAILED' && liar.tells('eventFalseFailure'))
@@ -16,7 +16,7 @@ export function sentOf(event: BankEvent, { book, liar, chance }: SendingOptions)
   return liar.tells('eventDoubled') ? [altered, altered] : [altered]
 }
 
-/** What the choice needs. */
+/** Dependencies of {@link eventsToSend}. */
 export interface SendingOptions {
   readonly book: Pick<Book, 'events'>
   readonly liar: Liar
@@ -35,14 +35,14 @@ function alteredEvent(event: BankEvent, book: SendingOptions['book'], liar: Liar
   return { ...event, body: { ...body, transactionId, externalId } }
 }
 
-/** The same operation, said to have come to nothing. */
+/** A failure event for the same operation. */
 function failureOf(event: BankEvent, eventId: string): BankEvent {
   const failure = { status: 'FAILED', errorCode: 'AC07', errorMessage: 'the account is closed' } as const
   const { returnId: _, ...named } = event.body
-  return { ...event, body: { ...named, ...failure, eventId, endToEndId: namedPayment(event) } }
+  return { ...event, body: { ...named, ...failure, eventId, endToEndId: failureEndToEndId(event) } }
 }
 
-/** A reversal names the payment that goes back also where it fails. */
-function namedPayment({ body }: BankEvent): string | null {
+/** EndToEndId of a failure event: `null`, except that a reversal names its payment even if it fails. */
+function failureEndToEndId({ body }: BankEvent): string | null {
   return body.event.endsWith('Reversal') ? (body.endToEndId ?? null) : null
 }

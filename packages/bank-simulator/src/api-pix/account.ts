@@ -2,14 +2,14 @@ import type { Bank } from '../bank.ts'
 import { locationOfCharge } from '../locations.ts'
 import type { Charge } from '../operations.ts'
 
-/** The bank as API Pix shows it. */
-export interface Face {
+/** The account that API Pix serves, and its bank. */
+export interface Account {
   readonly bank: Bank
-  /** The Pix keys of the account, of which the first is meant where none is named. */
+  /** Pix keys of the account; the first is the default. */
   readonly keys: readonly string[]
 }
 
-/** The charge of a txid: also one of the partner protocol, whose txid the bank made up. */
+/** Charge with this txid, including charges of the partner protocol, whose txid the bank generated. */
 export function chargeOf({ book }: Bank, txid: string): Charge | undefined {
   return book.chargeAt(locationOfCharge(txid))
 }
