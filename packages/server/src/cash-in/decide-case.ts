@@ -36,6 +36,7 @@ import {
   paidFeeCents,
   type Received,
   refundableCents,
+  returnableArrival,
   returningCents,
   sharesOf,
   suspendedArrival,
@@ -107,7 +108,7 @@ function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = creditedPaym
 export const cashInDecider: CaseDecider<CashIn> = {
   options: (cashIn, openCase, nowMs) => {
     const given = { cashIn, openCase, isKnown: false, nowMs }
-    const maxCents = suspendedArrival(cashIn, openCase.reference)
+    const maxCents = returnableArrival(cashIn, openCase.reference)
     return optionsBy(
       machine,
       cashIn,
@@ -160,7 +161,8 @@ function decideCase(
   const given = { cashIn, openCase, isKnown: isReturnKnown(cashIn, openCase, returnId, state), isAccepting, nowMs }
   const [arrived, left] = [suspendedArrival(cashIn, openCase.reference), suspendedDeparture(cashIn, openCase.reference)]
   const p = order.amountCents ?? (arrived > 0n ? arrived : left)
-  if (arrived > 0n && p > arrived) throw exceedsSuspense(arrived)
+  const most = order.decision === 'return_to_payer' ? returnableArrival(cashIn, openCase.reference) : arrived
+  if (arrived > 0n && p > most) throw exceedsSuspense(most)
   const { s, l } = sharesOfReturn(cashIn, openCase)
   const decision = orderedBy(
     machine,

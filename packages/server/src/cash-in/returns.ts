@@ -15,10 +15,15 @@ export interface Received {
   readonly facts: Document
 }
 
-/** Suspense of a payment that an operator may decide, centavos: not credited, not being returned, not gone by a return in suspense. */
+/** Suspense of a payment that an operator may decide, centavos: not credited, not being returned. */
 export function suspendedArrival(cashIn: CashIn, reference: string): bigint {
+  return positive(suspendedCents(cashIn, reference) - returningCents(cashIn, reference))
+}
+
+/** Part of it that may be returned to the payer: a return in suspense may have taken the rest. */
+export function returnableArrival(cashIn: CashIn, reference: string): bigint {
   const gone = reference === cashIn.endToEndId ? beyondCredited(cashIn, departedCents(cashIn)) : 0n
-  return positive(suspendedCents(cashIn, reference) - returningCents(cashIn, reference) - gone)
+  return positive(suspendedArrival(cashIn, reference) - gone)
 }
 
 function positive(cents: bigint): bigint {
@@ -259,7 +264,7 @@ export function sharesOf(cashIn: CashIn, leftCents: bigint, payment: string | un
   const { endToEndId, facts } = cashIn
   if (endToEndId === null || (payment !== undefined && payment !== endToEndId)) return { s: 0n, l: 0n }
   const beyond = beyondCredited(cashIn, leftCents)
-  const s = min(positive(suspendedCents(cashIn, endToEndId) - returningCents(cashIn, endToEndId)), beyond)
+  const s = min(suspendedArrival(cashIn, endToEndId), beyond)
   const gained = Object.values(facts.returns ?? {}).reduce(
     (rest, known) => rest - (known.state === 'decided' ? BigInt(known.gainCents ?? 0) : 0n),
     BigInt(own(facts.decidedPayments, endToEndId) ?? 0),

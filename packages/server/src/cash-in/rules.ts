@@ -236,6 +236,7 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     input.on === 'partner.confirmed' &&
     expiresAt !== null &&
     input.payment.occurredAt > expiresAt + limits.settlementGraceMs,
+  'its payment came to another charge': ({ cashIn }) => cashIn.facts.receivedFrom !== undefined,
   'answer contradicts': ({ input }) => input.on === 'partner.confirmed' && input.isContradicted === true,
   'return restated': ({ cashIn, input }) =>
     input.on === 'return.told'

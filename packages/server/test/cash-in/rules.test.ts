@@ -224,6 +224,7 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.states.10', from: ['PENDING'], before: { transactionId: 'the first' }, input: INPUTS['partner.failed'], to: 'FAILED', emits: 'pix_cash_in', learns: REMOVED },
   { rule: 'cash-in.states.10', from: ['PENDING'], before: { facts: REPORTED_FAILURE }, input: { ...INPUTS['partner.failed'], errorCode: 'charge_failed', errorMessage: null, occurredAt: null }, to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: { ...REMOVED, ...reportedFailureFact(null) } },
   { rule: 'cash-in.unknown.5', from: UNANSWERED, input: INPUTS['partner.failed'], to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: REMOVED },
+  { rule: 'cash-in.paid.5', from: ['PAID'], before: { facts: { receivedFrom: 'another' } }, input: INPUTS['partner.failed'], to: 'ignored' },
   { rule: 'cash-in.paid.5', from: ['PAID'], input: INPUTS['partner.failed'], to: CONFLICT, opens: 'bank_contradicts', dueAt: NOW, evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' } },
   { rule: 'cash-in.paid.5', from: ['PAID'], before: { dueAt: NOW + 50_000 }, input: INPUTS['partner.failed'], to: CONFLICT, opens: 'bank_contradicts', dueAt: NOW + 50_000, evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' } },
   { rule: 'cash-in.expired.3', from: ['PENDING'], before: { expiresAt: NOW - 1 }, input: INPUTS['charge.rejected'], to: 'ignored' },

@@ -64,8 +64,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     finds: ['I8'],
     change: {
       file: 'server/src/cash-in/returns.ts',
-      from: '- BigInt(cashIn.facts.refundsOpenCents ?? 0) - inDoubtCents(cashIn)',
-      to: '- inDoubtCents(cashIn)',
+      from: '    BigInt(cashIn.facts.refundsOpenCents ?? 0) -\n',
+      to: '',
     },
   },
   {

@@ -7,7 +7,7 @@ import { Coverage } from './coverage.ts'
 import { PLANTED_BUGS, type PlantedBug } from './planted.ts'
 import { type RunResult, run } from './run.ts'
 import { played, SCENES } from './scenes.ts'
-import { NEVER } from './unreached.ts'
+import { NEVER, RARE } from './unreached.ts'
 import type { Say } from './world.ts'
 
 /** What `npm run sim` and the tests do with runs: one in words, as many as are wanted, and planted bugs. */
@@ -131,7 +131,7 @@ export const HOW_TO_REACH =
 
 /** What has to be reached, and was not. */
 export function lackingOf({ unreached }: Coverage): string[] {
-  return unreached.filter((name) => !Object.hasOwn(NEVER, name))
+  return unreached.filter((name) => !Object.hasOwn(NEVER, name) && !RARE.has(name))
 }
 
 /** What was reached, and is said never to be. */
@@ -141,7 +141,7 @@ export function belying({ reached }: Coverage): string[] {
 
 /** What is said never to be reached, or to be reached by a seed or scene, and does not exist. */
 export function unknownNames({ names }: Coverage): string[] {
-  const named = [...Object.keys(NEVER), ...Object.keys(CORPUS), ...SCENES.flatMap(({ reaches }) => reaches)]
+  const named = [...Object.keys(NEVER), ...RARE, ...Object.keys(CORPUS), ...SCENES.flatMap(({ reaches }) => reaches)]
   return named.filter((name) => !names.has(name))
 }
 

@@ -104,6 +104,8 @@ function refundAnswers(tables: Tables): Answers {
       of(cashInId)
         .filter(({ status }) => status === 'PENDING')
         .map(({ id }) => ({ id })),
+    // No simulated operator reverses a credit.
+    'refund_in.held_again': () => [],
     'refund_in.explaining': (cashInId: string, valueCents: bigint) =>
       of(cashInId)
         .filter(

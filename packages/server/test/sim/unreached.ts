@@ -1,4 +1,4 @@
-/** What the simulation cannot reach: rows, kinds of case and decisions, by the names that coverage.ts gives them. */
+/** What the simulation does not reach: rows, kinds of case and decisions, by the names that coverage.ts gives them. */
 
 /** What cannot be reached, by the reason. The test fails where one of them is reached. */
 const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]])[] = [
@@ -9,17 +9,6 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
       'cash_out debit_in_suspense close',
       'cash_out return_in_suspense close',
       'refund_in debit_in_suspense close',
-    ],
-  ],
-  [
-    'the bank’s own book names what it told without an id otherwise, so that no simulated operator can prove it: test/cash-in/decide-case, test/cash-out/decide-case, test/refund-in/decide-case do',
-    [
-      'cash_in debit_in_suspense debit',
-      'cash_in debit_in_suspense write_off',
-      'cash_out return_in_suspense book',
-      'cash_out return_in_suspense write_off',
-      'refund_in debit_in_suspense executed',
-      'refund_in debit_in_suspense write_off',
     ],
   ],
   [
@@ -76,6 +65,49 @@ const UNREACHABLE: readonly (readonly [reason: string, names: readonly string[]]
     ['refund_in refund-in.work.5 CONFIRMED:* work.requested [the bank made it by itself] → CONFIRMED'],
   ],
 ]
+
+/**
+ * Reachable, but so rarely that none of 8,000 seeds does: mostly events about refunds of a charge whose credit was reversed, or that was
+ * never credited. The tests of the tables cover these rows.
+ */
+export const RARE: ReadonlySet<string> = new Set([
+  'refund_in refund-in.cases.2 PENDING:* operator.not_executed [another case is open, not an attempt may still arrive, not the statement shows it, not money of it is in suspense] → FAILED',
+  'cash_in payment_in_suspense close',
+  'cash_in cash-in.refunds.6 PENDING refund.taken [return restated] → PENDING',
+  'cash_in cash-in.refunds.6 EXPIRED refund.taken [return restated] → EXPIRED',
+  'cash_in cash-in.refunds.6 FAILED refund.taken [return restated] → FAILED',
+  'cash_in cash-in.refunds.6 PROVIDER_RESULT_UNKNOWN refund.taken [return restated] → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.refunds.5 PENDING refund.confirmed [returns exceed the payment] → PENDING',
+  'cash_in cash-in.refunds.5 PENDING refund.taken [returns exceed the payment] → PENDING',
+  'cash_in cash-in.refunds.5 EXPIRED refund.confirmed [returns exceed the payment] → EXPIRED',
+  'cash_in cash-in.refunds.5 EXPIRED refund.taken [returns exceed the payment] → EXPIRED',
+  'cash_in cash-in.refunds.5 FAILED refund.confirmed [returns exceed the payment] → FAILED',
+  'cash_in cash-in.refunds.5 FAILED refund.taken [returns exceed the payment] → FAILED',
+  'cash_in cash-in.refunds.5 PROVIDER_RESULT_UNKNOWN refund.confirmed [returns exceed the payment] → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.refunds.5 PROVIDER_RESULT_UNKNOWN refund.taken [returns exceed the payment] → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.refunds.2 FAILED refund.confirmed → FAILED',
+  'cash_in cash-in.refunds.4 PENDING refund.taken → PENDING',
+  'cash_in cash-in.refunds.4 PROVIDER_RESULT_UNKNOWN refund.taken → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.refunds.8 EXPIRED refund.named → EXPIRED',
+  'cash_in cash-in.refunds.8 FAILED refund.named → FAILED',
+  'cash_in cash-in.refunds.8 PROVIDER_RESULT_UNKNOWN refund.named → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.returns.3 PENDING refund.answered → PENDING',
+  'cash_in cash-in.returns.3 EXPIRED refund.answered → EXPIRED',
+  'cash_in cash-in.returns.3 FAILED refund.answered → FAILED',
+  'cash_in cash-in.returns.3 PROVIDER_RESULT_UNKNOWN refund.answered → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.returns.4 PENDING return.unexplained [it was held before] → PENDING',
+  'cash_in cash-in.returns.4 EXPIRED return.unexplained [it was held before] → EXPIRED',
+  'cash_in cash-in.returns.4 FAILED return.unexplained [it was held before] → FAILED',
+  'cash_in cash-in.returns.4 PROVIDER_RESULT_UNKNOWN return.unexplained [it was held before] → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.returns.4 PENDING return.unexplained → PENDING',
+  'cash_in cash-in.returns.4 EXPIRED return.unexplained → EXPIRED',
+  'cash_in cash-in.returns.4 FAILED return.unexplained → FAILED',
+  'cash_in cash-in.returns.4 PROVIDER_RESULT_UNKNOWN return.unexplained → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.returns.5 PENDING return.known → PENDING',
+  'cash_in cash-in.returns.5 PROVIDER_RESULT_UNKNOWN return.known → PROVIDER_RESULT_UNKNOWN',
+  'cash_in cash-in.cases.16 PAID operator.reversed [not part of it went back, or may] → FAILED',
+  'refund_in refund-in.cases.7 FAILED:* operator.explained → FAILED',
+])
 
 /** The reason why something is never reached, by its name. */
 export const NEVER: Readonly<Record<string, string>> = Object.fromEntries(

@@ -109,6 +109,7 @@ export const cashIn = machine({
     'reported payment is unconfirmed for too long':
       'an event reported a payment 15 minutes ago, queries have not confirmed it, and no case about it is open',
     'movement belongs to another operation': 'the end-to-end id, or return id, is booked on another operation',
+    'its payment came to another charge': 'an operator attributed the payment of another charge to it',
     'payment restated': 'the end-to-end id is booked with another amount',
     'payment is a second one': 'another end-to-end id is booked on this charge',
     'amount differs': 'the reported amount differs from the charge',
@@ -161,6 +162,7 @@ export const cashIn = machine({
     { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', ...CREDITED], on: 'partner.failed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-in.states.10', says: 'A failure reported by an event only changes no state: the bank is queried at once. Where the bank has no queries, the event counts.' },
     { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.states.10', says: 'A failure reported by a query makes the charge `FAILED`, with a notification. An earlier event’s failure code is used.' },
     { from: UNANSWERED, on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.unknown.5', says: 'A failure reported by a query ends a missing answer, too.' },
+    { from: 'PAID', on: 'partner.failed', when: 'its payment came to another charge', to: 'ignored', rule: 'cash-in.paid.5', says: 'The bank is right about a charge whose payment came to another charge: that it ended unpaid is no contradiction.' },
     { from: 'PAID', on: 'partner.failed', to: CONFLICT, opens: 'bank_contradicts', asks: true, rule: 'cash-in.paid.5', says: 'The bank, queried, reports the end of a charge whose payment is booked, and no payment: a case opens, and nothing is debited. The answer is kept for the operator.' },
 
     // Money that arrives.
