@@ -83,6 +83,19 @@ test('[P7] the judge finds a movement that is missing, of another amount, on ano
   assert.deepEqual(found({ balances: { settlement: -601 } }), ['total'])
 })
 
+test('[P7] a return of money in suspense is booked on its charge; on another one it is explained by the case of that', () => {
+  const returned = { ...entry('PAYMENT_TAKEN_BACK', CHARGE, '-', 100, PAID), returnId: 'D1' }
+  const book = { ...RIGHT.book, availableCents: 500, entries: [...RIGHT.book.entries, returned] }
+  const balances = { settlement: -500 }
+  const booked = (id: string) => ({ movements: [...RIGHT.books.movements, movement(id, 'D1', -100n)], balances })
+  assert.deepEqual(found(booked(CHARGE), { book }), [])
+  const lying = { book, bankKind: 'lying' } as const
+  assert.deepEqual(found({ ...booked(PAYOUT), cases: [openCase(PAYOUT)] }, lying), [
+    'money (debit_in_suspense)',
+    'money (debit_in_suspense)',
+  ])
+})
+
 test('[P7] a case explains a difference at a lying bank only, where it names the operation or the movement', () => {
   const lying = { bankKind: 'lying' } as const
   const movements = RIGHT.books.movements.slice(0, 1)

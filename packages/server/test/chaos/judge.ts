@@ -73,7 +73,8 @@ function moneyFindings({ bankKind, book, books }: Evidence): Finding[] {
     const [there, here] = [theirs.get(group) ?? [], ours.get(group) ?? []]
     const [missing, invented] = [without(there, here), without(here, there)]
     if (missing.length === 0 && invented.length === 0) return []
-    const ids = [group.replace('MED ', ''), ...[...missing, ...invented].map(({ id }) => id)]
+    const movements = [...missing, ...invented].map(({ id }) => id)
+    const ids = [group.replace('MED ', ''), ...movements, ...bookedOn(books, movements)]
     const text = `${group}: the bank alone has ${listOf(missing)}; we alone have ${listOf(invented)}`
     // A bank that tells the truth leaves no difference.
     const explanation = isTruthful(bankKind) ? {} : explained(books, [...ids, ...refundsOf(books, group)])
@@ -96,8 +97,10 @@ function movementsIn({ operations, movements }: Books): Movement[] {
   return movements.flatMap(({ operation_id, reference, cents }) => {
     const operation = byId.get(operation_id)
     if (operation?.kind === 'adjustment') return []
-    const isBankReturn = operation?.detail.origin === 'PARTNER'
-    const group = isBankReturn ? `MED ${operation.detail.cashInId}` : operation_id
+    // What leaves a charge itself is a return of what is in suspense.
+    const isFromSuspense = operation?.kind === 'cash_in' && Number(cents) < 0
+    const chargeId = isFromSuspense ? operation_id : operation?.detail.cashInId
+    const group = isFromSuspense || operation?.detail.origin === 'PARTNER' ? `MED ${chargeId}` : operation_id
     return [{ group, cents: Number(cents), id: reference }]
   })
 }
@@ -118,6 +121,11 @@ function keyOf({ group, cents, id }: Movement): string {
 
 function listOf(movements: readonly Movement[]): string {
   return movements.map(({ cents, id }) => `${cents} (${id})`).join(', ') || 'nothing'
+}
+
+/** The operations that have these movements: where the bank lied about a payment, another one than the bank's. */
+function bookedOn({ movements }: Books, ids: readonly string[]): string[] {
+  return movements.filter(({ reference }) => ids.includes(reference)).map(({ operation_id }) => operation_id)
 }
 
 /** The refunds of a charge: what the bank took back may wait for them. */
