@@ -190,7 +190,7 @@ export function openEntries(picked: string): string {
        SELECT o.id, o.facts FROM movement x JOIN operation o ON o.id = x.operation_id AND o.kind = 'cash_in'
         WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND x.direction = 'in' AND x.id = s.end_to_end_id
           -- A reversed payment that was listed again is the adjustment's.
-          AND NOT (${isTakenBack('x')}
+          AND NOT (coalesce(o.facts -> 'reversed' ? x.id, false)
                    AND EXISTS (SELECT FROM operation g
                                 WHERE g.kind = 'adjustment' AND g.detail ? 'about' AND g.status <> 'EXPLAINED'
                                   AND g.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || s.end_to_end_id))

@@ -75,7 +75,11 @@ const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
   'all of the payment is in suspense': ({ cashIn, openCase: { reference } }) =>
     suspendedArrival(cashIn, reference) > 0n &&
     suspendedArrival(cashIn, reference) === BigInt(cashIn.facts.payments?.[reference] ?? 0),
-  'a return of it is under way': ({ cashIn, openCase }) => returningCents(cashIn, openCase.reference) > 0n,
+  // A return in suspense may be of the credited payment.
+  'a return of it is under way': ({ cashIn, openCase: { reference } }) =>
+    [reference, suspendedDeparture(cashIn, reference) > 0n ? creditedPayment(cashIn) : null].some(
+      (payment) => payment !== null && returningCents(cashIn, payment) > 0n,
+    ),
   'its payment went back': ({ cashIn }) => hasGoneBack(cashIn),
   'no answer settles it': ({ openCase }) => SETTLED.has(openCase.rule),
   'its answer is missing': ({ openCase }) => openCase.rule === MISSING,

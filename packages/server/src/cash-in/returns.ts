@@ -443,7 +443,7 @@ export function mayBeOurs(cashIn: CashIn, reported: ReportedReturn): boolean {
 
 /**
  * The merchant's credited part covers this return. True if the whole payment was accepted, or if the rest is still in
- * suspense and the return fits into the accepted part.
+ * suspense and the return fits into the accepted part, less refunds in flight.
  * @source rules#cash-in.refunds.9
  */
 export function isOfCreditedPart(cashIn: CashIn, valueCents: bigint): boolean {
@@ -451,7 +451,7 @@ export function isOfCreditedPart(cashIn: CashIn, valueCents: bigint): boolean {
   const paid = own(facts.payments, endToEndId ?? '')
   if (endToEndId === null || paid === undefined || BigInt(paid) === paidCents(cashIn)) return true
   const isDecided = own(facts.decidedPayments, endToEndId) !== undefined
-  return !isDecided && valueCents <= paidCents(cashIn) - refundedCents(cashIn)
+  return !isDecided && valueCents <= paidCents(cashIn) - refundedCents(cashIn) - BigInt(facts.refundsOpenCents ?? 0)
 }
 
 export function isOfKnownAmount({ facts }: Charge, { valueCents }: ReportedReturn): boolean {

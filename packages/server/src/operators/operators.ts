@@ -42,7 +42,7 @@ export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person
 }
 
 /**
- * A name without case, punctuation and invisible characters, with compatible letters unified. The repeated case
+ * A name without case, accents, punctuation and invisible characters, with compatible letters unified. The repeated case
  * conversions fold `ẞ` with `SS` and `İ` with `I`.
  */
 function foldedName(name: string): string {
@@ -50,7 +50,8 @@ function foldedName(name: string): string {
   const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i')
   // Apostrophes, points, hyphens and spaces are too easily mistaken for each other, and so are đ and ð.
   return folded
-    .normalize('NFKC')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .replace(/ð/g, 'đ')
     .replace(/[\s'’.-]+/g, ' ')
     .trim()

@@ -164,18 +164,21 @@ async function returnCommand(
   reportedId: string,
   reported: BankReturn,
 ): Promise<Command<ReturnOutcome>> {
-  const cashInId = (await store.heldAgain(reported)) ?? reportedId
+  const held = await store.heldAgain(reported)
+  const cashInId = held?.isReversed ? held.id : reportedId
   const returned = { ...reported, isVerified: reported.isVerified !== false || !canVerify }
   const identity = identityOf(ids, cashInId, returned.returnId)
   const holders = await store.holders(cashInId, returned)
   const charges = [cashInId, ...holders]
   const explaining = (await Promise.all(charges.map((id) => store.explaining(id, returned.valueCents)))).flat()
   return {
-    reads: [...charges, ...explaining],
+    reads: [...charges, ...explaining, ...(held ? [held.id] : [])],
     movements: [movementOf(returned), ...lineOf(returned)],
     decide: (state, now) => {
-      const held = state.operation(cashInId)
-      if (isHeld(held)) return takenFrom(held, returned, state, now)
+      if (held && isUnderWay(state.operation(held.id), returned))
+        return { outcome: { result: 'EARLY', cashIn: undefined } }
+      const holder = state.operation(cashInId)
+      if (isHeld(holder)) return takenFrom(holder, returned, state, now)
       const known = cashInIn(state, cashInId)
       return known
         ? decideReturn(...subjectOf(known, returned, holders, state), identity, state, now, explaining)
@@ -189,14 +192,17 @@ function lineOf({ endToEndId }: BankReturn): MovementId[] {
   return endToEndId == null ? [] : [{ direction: 'in', id: endToEndId }]
 }
 
+/** A refund of this amount is confirmed by its own answer. */
+function isUnderWay(held: ReturnType<State['operation']>, { valueCents }: BankReturn): boolean {
+  const open = isHeld(held) ? Object.values(held.facts.openRefunds ?? {}) : []
+  return open.some((refund) => BigInt(refund.valueCents) === valueCents)
+}
+
 /** Applies the bank's own return of a payment to the bare Pix key. @source rules#adjustment.held.8 */
 function takenFrom(held: Held, returned: BankReturn, state: State, now: number): Decision<ReturnOutcome> {
   if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn: undefined } }
-  // A refund of ours in flight is confirmed by its own answer.
-  const inFlight = Object.values(held.facts.openRefunds ?? {})
-  if (inFlight.some(({ valueCents }) => BigInt(valueCents) === returned.valueCents)) {
-    return { outcome: { result: 'EARLY', cashIn: undefined } }
-  }
+  // Told again with its id by the bank's answer or statement.
+  if (returned.isUnnamed) return { outcome: { result: 'EARLY', cashIn: undefined } }
   const { outcome: isOfIt, ...taken } = takenBack(held, returned, state, now)
   return { ...taken, outcome: { result: isOfIt ? 'APPLIED' : 'UNEXPECTED', cashIn: undefined } }
 }
@@ -376,8 +382,16 @@ export interface RefundInStore extends OrderStore<RefundIn> {
    * @source rules#cash-in.refunds.9
    */
   holders(cashInId: string, returned: Pick<BankReturn, 'returnId' | 'endToEndId'>): Promise<string[]>
-  /** The adjustment that has the returned payment since the bank listed it again after its reversal. */
-  heldAgain(returned: Pick<BankReturn, 'endToEndId'>): Promise<string | undefined>
+  /**
+   * The adjustment that holds a payment which the bank listed after an operator had reversed it, or had written it off as missing: then
+   * the charge keeps its credit, and bears the bank's own returns.
+   */
+  heldAgain(returned: Pick<BankReturn, 'endToEndId'>): Promise<HeldAgain | undefined>
+}
+
+interface HeldAgain {
+  readonly id: string
+  readonly isReversed: boolean
 }
 
 const selectOpen = statement<[cashInId: string], { id: string }>(
@@ -395,12 +409,13 @@ const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id:
      ORDER BY created_at DESC LIMIT 100)`,
 )
 
-const selectHeldAgain = statement<[endToEndId: string], { id: string }>(
+const selectHeldAgain = statement<[endToEndId: string], HeldAgain>(
   'refund_in.held_again',
-  `SELECT o.id FROM operation o
-    WHERE o.kind = 'adjustment' AND o.detail ? 'about' AND o.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || $1
-      AND o.status <> 'EXPLAINED'
-      AND EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = $1 AND ${isTakenBack('x')})
+  `SELECT o.id, EXISTS (SELECT FROM operation c WHERE c.id = x.operation_id AND c.facts -> 'reversed' ? x.id) AS "isReversed"
+     FROM movement x
+     JOIN operation o ON o.kind = 'adjustment' AND o.detail ? 'about' AND o.status <> 'EXPLAINED'
+                     AND o.detail ->> 'about' = 'movement PAYMENT_RECEIVED ' || x.id
+    WHERE x.direction = 'in' AND x.id = $1 AND ${isTakenBack('x')}
     ORDER BY o.created_at DESC, o.id DESC LIMIT 1`,
 )
 
@@ -418,7 +433,7 @@ export function createRefundInStore(database: Database): RefundInStore {
       return [...new Set(matches.map(({ id }) => id))].filter((id) => id !== cashInId)
     },
     heldAgain: async ({ endToEndId }) =>
-      endToEndId == null ? undefined : (await database.rows(selectHeldAgain, [endToEndId]))[0]?.id,
+      endToEndId == null ? undefined : (await database.rows(selectHeldAgain, [endToEndId]))[0],
     open: async (cashInId) => (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
   }
 }

@@ -167,6 +167,25 @@ test('[cash-in.refunds.9] [cases.6] [EV-49] what the bank takes back of a paymen
   await assertBooks(database)
 })
 
+test('[cash-in.cases.8] [cash-in.refunds.9] a return of the credited part waits for the refunds in flight, and a debit for those to the payer', async (t) => {
+  const { database, decide, charge, pay, refund, refunds, clock } = await caseWorld(t)
+  const id = await charge('a')
+  await pay(id, 'E1', 150_00n)
+  await decide('payment_in_suspense', 'accept', { amountCents: 100_00n })
+  const refundId = await refund(id)
+  const at = { occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
+  await refunds.applyReturn(id, { returnId: 'D1', valueCents: 100_00n, ...at })
+  await refunds.apply(refundId, [refunded({ returnId: 'D2', valueCents: 40_00n })])
+  await decide('debit_in_suspense', 'debit')
+  assert.deepEqual(await balances(database), {
+    fees: 1_00n,
+    receivable: -1_00n,
+    settlement: -10_00n,
+    suspense_in: 10_00n,
+  })
+  await assertBooks(database)
+})
+
 for (const rest of ['is in suspense', 'was written off'] as const) {
   test(`[cash-in.cases.8] of R$ 150 the merchant accepted 100, the bank takes back 150, and the rest ${rest}: the merchant bears 100`, async (t) => {
     const { database, decide, charge, pay, refunds, clock } = await caseWorld(t)

@@ -5,6 +5,7 @@ import type { StatementEntry } from '../../src/banks/port.ts'
 import { type CaseNeeds, decide } from '../../src/cases/decide.ts'
 import { readStoredCase } from '../../src/cases/store.ts'
 import { createDryRun } from '../../src/engine/dry-run.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
 import { refundInDecider } from '../../src/refund-in/index.ts'
 import { createCashInDecider, createPayableHeldDecider } from '../../src/refund-in/to-payer.ts'
 import { pageOf, paymentOf } from '../bank-statement/fixture.ts'
@@ -12,7 +13,7 @@ import { caseFixture, MARIA, makePeople, PEOPLE } from '../cases/without-operati
 import { balances } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
 import { cases, openCaseIdsOf } from '../support/evidence.ts'
-import { refundTerms } from '../support/limits.ts'
+import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 
 /**
@@ -80,7 +81,8 @@ async function relisted(t: TestContext, decision: CaseDecision = 'reverse') {
   fixture.bank.answer = () => pageOf(lines)
   await fixture.minutes(20)
   const back = { kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D1', endToEndId: 'E1' } as const
-  const listReturn = () => lines.push(paymentOf(charge, 'E1', { ...back, occurredAt: fixture.clock.now() }))
+  const listReturn = (valueCents = 100_00n) =>
+    lines.push(paymentOf(charge, 'E1', { ...back, valueCents, occurredAt: fixture.clock.now() }))
   const reportReturn = (valueCents: bigint) => {
     const returned = {
       returnId: 'D1',
@@ -91,7 +93,7 @@ async function relisted(t: TestContext, decision: CaseDecision = 'reverse') {
     }
     return fixture.refunds.applyReturn(charge.id, returned)
   }
-  return { ...fixture, listReturn, reportReturn }
+  return { ...fixture, chargeId: charge.id, listReturn, reportReturn }
 }
 
 for (const way of ['the statement', 'an event'] as const) {
@@ -143,4 +145,37 @@ test('[adjustment.held.6] it is returned to its payer, though an earlier refund 
   await minutes(20)
   await allowPayouts()
   assert.notEqual((await say('unexplained_credit', 'return_to_payer', 100_00n)).refundId, null)
+})
+
+for (const way of ['the statement', 'an event'] as const) {
+  test(`[cash-in.refunds.9] [refund-in.states.3] written off as missing and then listed, a refund of the merchant is its own, told by ${way}`, async (t) => {
+    const { chargeId, refunds, ids, allowPayouts, listReturn, reportReturn, minutes, clock, database } = await relisted(
+      t,
+      'write_off',
+    )
+    await allowPayouts()
+    const before = await balances(database)
+    const id = ids.uuid()
+    const wanted = { id, cashInId: chargeId, externalId: id, valueCents: 40_00n, reason: null, correlationId: 'test' }
+    await refunds.create({ ...wanted, idempotencyKey: null, madeBy: MADE_BY, bodyHash: sha256(id) })
+    await refunds.apply(id, [{ on: 'send.claimed', leaseMs: 10_000 }])
+    await refunds.apply(id, [{ on: 'send.unknown', reason: 'timeout' }])
+    if (way === 'an event') await reportReturn(40_00n)
+    else listReturn(40_00n)
+    await minutes(3)
+    const returned = { returnId: 'D1', valueCents: 40_00n, occurredAt: clock.now() }
+    const confirmed = { on: 'partner.confirmed', returned, transactionId: 'tx-r', isVerified: true } as const
+    assert.equal((await refunds.apply(id, [confirmed]))?.refund.status, 'CONFIRMED')
+    const { available = 0n, suspense_in: held } = await balances(database)
+    assert.deepEqual([(before.available ?? 0n) - available, held], [40_00n, 100_00n])
+  })
+}
+
+test('[adjustment.held.8] a return of it that is told without its id is taken once, by its id', async (t) => {
+  const { refunds, chargeId, listReturn, minutes, clock, database } = await relisted(t)
+  const unnamed = { returnId: 'unnamed 1', isUnnamed: true, transactionId: null, endToEndId: 'E1' } as const
+  await refunds.applyReturn(chargeId, { ...unnamed, valueCents: 40_00n, occurredAt: clock.now() })
+  listReturn(40_00n)
+  await minutes(40)
+  assert.equal((await balances(database)).suspense_in, 60_00n)
 })
