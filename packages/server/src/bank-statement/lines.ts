@@ -202,12 +202,15 @@ export function openEntries(picked: string): string {
         ORDER BY o.created_at DESC, o.id DESC LIMIT 1) w ON true
      -- Only if its suspense covers the return.
      LEFT JOIN LATERAL (
-       SELECT w.id, EXISTS (SELECT FROM operation f
-                             WHERE f.kind = 'refund_in' AND f.end_to_end_id = s.end_to_end_id AND f.detail ->> 'from' = w.id::text
-                               AND f.status = 'PENDING' AND f.value_cents = s.value_cents) AS is_returned_by_us
-        WHERE w.status IN ('HELD', 'SUSPENDED')
-          AND w.value_cents - s.value_cents >= (SELECT coalesce(sum((g.value ->> 'cents')::bigint), 0)
-                                                  FROM jsonb_each(w.facts -> 'returns') g)) p ON true
+       SELECT w.id, coalesce(f.is_same OR s.value_cents > w.value_cents - g.cents - f.cents, false) AS is_returned_by_us
+         FROM (SELECT coalesce(sum((g.value ->> 'cents')::bigint), 0) AS cents FROM jsonb_each(w.facts -> 'returns') g) g
+         LEFT JOIN LATERAL (
+           -- In flight: may be this return, or have to end first.
+           SELECT bool_or(f.value_cents = s.value_cents) AS is_same, sum(f.value_cents) AS cents
+             FROM operation f
+            WHERE f.kind = 'refund_in' AND f.end_to_end_id = s.end_to_end_id AND f.detail ->> 'from' = w.id::text
+              AND f.status = 'PENDING') f ON true
+        WHERE w.status IN ('HELD', 'SUSPENDED') AND w.value_cents - s.value_cents >= g.cents) p ON true
      LEFT JOIN LATERAL (
        SELECT o.id FROM operation o
         WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'

@@ -296,13 +296,19 @@ function assertProposed(effects: Effects, proposal: StoredStep): void {
   if (shapeOf(effects) !== shapeOf(answerIn(proposal).effects)) throw proposalVoid('it would book something else')
 }
 
-/** Journals, end states and notifications. Ignores debt repayments: any credit triggers them, whatever was proposed. */
+const MERCHANTS: ReadonlySet<string> = new Set(['available', 'receivable'])
+
+/**
+ * Journals, who bears them, end states and notifications. Ignores debt repayments: any credit triggers them, whatever was proposed.
+ */
 function shapeOf(effects: Effects | null): string {
-  const { journals = [], operations = [], notifications = [] } = effects ?? {}
+  const { journals = [], accounts = [], operations = [], notifications = [] } = effects ?? {}
   const kinds = journals.map(({ journal }) => journal).filter((journal) => journal !== 'debt_recovered')
+  // The merchant's balance and debt are one: what is available may change meanwhile.
+  const bearers = new Set(accounts.map(({ account }) => (MERCHANTS.has(account) ? 'merchant' : account)))
   const ends = operations.map(({ statusAfter }) => statusAfter)
   const told = notifications.map(({ eventType, status }) => `${eventType} ${status}`)
-  return [kinds, ends, told].map((names) => names.toSorted().join(' ')).join(', ')
+  return [kinds, [...bearers], ends, told].map((names) => names.toSorted().join(' ')).join(', ')
 }
 
 /**

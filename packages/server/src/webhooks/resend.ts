@@ -76,6 +76,11 @@ const lockResentStatement = statement<[string], { endpointId: string; isRemoved:
       FOR SHARE OF e, n`,
 )
 
+/** SQL: overdue for an hour, and not resent: its endpoint is paused, or has a backlog. @param now the parameter of the time */
+function isHeld(now: string): string {
+  return `d.resend_left = 0 AND d.due_at < ${now}::timestamptz - interval '1 hour'`
+}
+
 // A running attempt keeps its lease, since it may succeed. A recovery only changes deliveries still in the state in
 // which they were chosen. Rows are locked in the order of their ids, as in `finish`. One microsecond between due times
 // keeps the given order. An overdue delivery keeps an hour of its place in the queue; the 30 days for which a paused
@@ -90,7 +95,8 @@ const resendStatement = statement<
        FROM delivery d
        JOIN unnest($1::uuid[]) WITH ORDINALITY AS given (id, nth) ON given.id = d.id
       WHERE d.state <> 'CANCELLED'
-        AND ($4::text IS NULL OR d.state = $4 AND d.resend_after IS NULL AND (d.due_at IS NULL OR d.due_at > $2))
+        AND ($4::text IS NULL OR d.state = $4 AND d.resend_after IS NULL 
+             AND (d.due_at IS NULL OR d.due_at > $2 OR ${isHeld('$2')}))
       ORDER BY d.id
         FOR UPDATE OF d)
    UPDATE delivery d
@@ -165,7 +171,7 @@ const choosing = (name: string, condition: string, order: string) =>
 const chooseStatements = {
   PENDING: choosing(
     'webhooks.choosePending',
-    `d.state = 'PENDING' AND d.due_at > $3 AND d.resend_after IS NULL`,
+    `d.state = 'PENDING' AND (d.due_at > $3 OR ${isHeld('$3')}) AND d.resend_after IS NULL`,
     'd.due_at',
   ),
   FAILED: choosing(

@@ -147,20 +147,23 @@ for (const [status, ends] of [
   })
 }
 
-test('[webhooks.14] [webhooks.21] a delivery that a paused endpoint has held for almost 30 days is held as long again once it is resent', async (t) => {
-  const world = await webhookWorld(t)
-  const receiver = await startReceiver(t)
-  const webhookId = await world.register(receiver.url)
-  await world.handlers.pauseWebhook({ ...bare, params: { webhook_id: webhookId } })
-  await notifyTimes(world, 1)
-  world.clock.advance(limits.webhookHeldMs - HOUR)
-  await resend(world, (await world.deliveries())[0]?.id ?? assert.fail())
-  world.clock.advance(2 * HOUR)
-  await world.housekeeping.processNext()
-  await world.handlers.resumeWebhook({ ...bare, params: { webhook_id: webhookId } })
-  await world.deliverDue()
-  assert.equal(receiver.received.length, 1)
-})
+for (const order of ['a resend', 'a recovery'] as const) {
+  test(`[webhooks.14] [webhooks.21] [webhooks.22] what a paused endpoint has held for almost 30 days is held as long again by ${order}`, async (t) => {
+    const world = await webhookWorld(t)
+    const receiver = await startReceiver(t)
+    const webhookId = await world.register(receiver.url)
+    await world.handlers.pauseWebhook({ ...bare, params: { webhook_id: webhookId } })
+    await notifyTimes(world, 1)
+    world.clock.advance(limits.webhookHeldMs - HOUR)
+    if (order === 'a recovery') await recover(world, webhookId)
+    else await resend(world, (await world.deliveries())[0]?.id ?? assert.fail())
+    world.clock.advance(2 * HOUR)
+    await world.housekeeping.processNext()
+    await world.handlers.resumeWebhook({ ...bare, params: { webhook_id: webhookId } })
+    await world.deliverDue()
+    assert.equal(receiver.received.length, 1)
+  })
+}
 
 test('[webhooks.21] a resend that was ordered during an attempt survives the crash of its worker', async (t) => {
   const { world, receiver, delivery, id } = await notifiedWorld(t, 500)
