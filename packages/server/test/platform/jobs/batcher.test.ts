@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createBatcher, QueueFull, type Settled } from '../../../src/platform/jobs/batcher.ts'
+import { createBatcher, type Settled } from '../../../src/platform/jobs/batcher.ts'
 
 const BOUNDS = { batchMax: 3, queueMax: 5 }
 
@@ -47,18 +47,6 @@ test('[engine.2] what arrives in one turn of the event loop is one batch; what a
     ['a', 'b', 'c', 'd', 'e', 'f'].map((it) => `${it} done`),
   )
   assert.deepEqual(batches, [['a', 'b'], ['c', 'd', 'e'], ['f']])
-})
-
-test('[engine.11] what finds the queue full is refused at once; what waits in it is carried out', async () => {
-  const { batcher, running, batches, endBatch } = await runningBatcher()
-  const waiting = ['1', '2', '3', '4', '5'].map((item) => batcher.submit(item))
-  await assert.rejects(batcher.submit('6'), QueueFull)
-  for (let batch = 0; batch < 3; batch++) await endBatch()
-  await Promise.all([running, ...waiting])
-  assert.deepEqual(batches.flat(), ['running', '1', '2', '3', '4', '5'])
-  const again = batcher.submit('7')
-  await endBatch()
-  assert.equal(await again, '7 done', 'and then there is room again')
 })
 
 test('[engine.9] each item gets its own outcome; where the work itself fails all get the error', async () => {
