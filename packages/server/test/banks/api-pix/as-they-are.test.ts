@@ -98,6 +98,9 @@ const odd: [name: string, item: unknown, member: string][] = [
   ['of a wrong amount', { ...PIX, valor: '1,00' }, '/valor'],
   ['without an end-to-end id', { ...PIX, endToEndId: null }, '/endToEndId'],
   ['without a time', { ...PIX, horario: undefined }, '/horario'],
+  ['of nothing', { ...PIX, valor: '0.00' }, '/valor'],
+  ['of a time that no database keeps', { ...PIX, horario: '0001-01-01T00:00:00+01:00' }, '/horario'],
+  ['of a time past the year 9999', { ...PIX, horario: '9999-12-31T23:59:59-03:00' }, '/horario'],
 ]
 for (const [name, item, member] of odd)
   test(`[api-pix.18] an item ${name} hides none of the others`, async () => {
@@ -151,19 +154,6 @@ test('[api-pix.18] what says nothing of money may have any form', async () => {
   const { payments } = await chargeOf({ ...PAID, pix: [{ ...PIX, ...odd }] })
   assert.deepEqual(payments[0]?.payer, { name: undefined, document: undefined, ispb: '12345678' })
 })
-
-for (const [name, change, member] of [
-  ['an amount of nothing', { valor: '0.00' }, '/valor'],
-  ['a time that no database keeps', { horario: '0001-01-01T00:00:00+01:00' }, '/horario'],
-  ['a time past the year 9999', { horario: '9999-12-31T23:59:59-03:00' }, '/horario'],
-] as const)
-  test(`[api-pix.18] ${name} is of no movement`, async () => {
-    const { entries, unreadable } = await statementOf(
-      { ...PIX, ...change },
-      { ...PIX, endToEndId: `${E2E.slice(0, -1)}z` },
-    )
-    assert.deepEqual([entries.length, unreadable?.map((one) => one.member)], [1, [member]])
-  })
 
 for (const txid of [`${TXID}\u0000`, `${TXID}\ud800`, 'x'.repeat(200), ' '])
   test(`[api-pix.18] a txid that cannot be kept names nothing: ${JSON.stringify(txid).slice(0, 50)}`, async () => {

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CallbackOrigin, createApiPixInbound } from '../../../src/banks/api-pix/inbound.ts'
 import type { ReadableEvent } from '../../../src/banks/inbound.ts'
+import { E2E, ID, PIX, TXID } from './fixture.ts'
 
-const ID = '0198c0de7a11700080005f1d3c2b1a09'
-const TXID = '0198c0de7a11700080005f1d3c2b1a09'
 const REFUND_ID = '0198c0de7a1170008000000000000001'
-const E2E = 'E12345678202611221210abcdefghijk'
 const SECRET = 'a secret of the address'
 
 const parse = (body: unknown) =>
@@ -15,13 +13,6 @@ const parse = (body: unknown) =>
     Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   ) as readonly ReadableEvent[]
 
-const PIX = {
-  endToEndId: E2E,
-  txid: TXID,
-  valor: '110.00',
-  chave: 'loja@exemplo.com.br',
-  horario: '2026-11-22T12:10:00Z',
-}
 const RETURNED = { ...PIX, devolucoes: [{ id: REFUND_ID.replaceAll('-', ''), valor: '1.00', status: 'DEVOLVIDO' }] }
 const SENT = {
   endToEndId: E2E,

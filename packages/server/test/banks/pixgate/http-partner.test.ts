@@ -51,19 +51,6 @@ test('[partner.3] the whole range of amounts survives the journey', async (t) =>
   assert.equal(accepted.kind === 'ACCEPTED' && accepted.charge.valueCents, valueCents)
 })
 
-for (const [name, reply, kind] of [
-  ['refused', [422, { errorCode: 'invalid_key' }], 'REJECTED'],
-  ['no answer', undefined, 'UNKNOWN'],
-  ['another amount', [201, { ...CHARGE, valueCents: 1 }], 'CONTRADICTED'],
-  ['bad credentials', [401, {}], 'UNKNOWN'],
-] as const) {
-  test(`[partner.3] create, ${name}: ${kind}`, async (t) => {
-    const partner = await partnerOf(t, reply && [...reply])
-    assert.equal((await partner.createCharge(ID, REQUEST)).kind, kind)
-    assert.equal(partner.received.length, 1)
-  })
-}
-
 test('[partner.3] nobody listens: every call is NOT_SENT', async (t) => {
   const partner = createHttpPartner(linkTo(t, await closedPort()))
   const answers = await Promise.all([
