@@ -104,20 +104,12 @@ test('[feed.1] what is notified of an operation is later than its last move, tho
   assert.deepEqual([NOW - 1, NOW, NOW + 2_000].map(notifiedAt), [0, 0, 2_001])
 })
 
-test('[engine.2] what a batch creates it can also move; all of it is one new row', () => {
+test('[engine.2] what a batch creates it can also move, within one decision and later; all of it is one new row', () => {
   const batch = draft()
-  add(batch, creating(operation('a')))
-  add(batch, moving('a', 'PAID'), ['a'])
-  assert.equal(batch.operation('a')?.status, 'PAID')
-  assert.equal(batch.createdOperations.get('a')?.version, 2)
-  assert.equal(batch.movedOperations.size, 0)
-  assert.equal(batch.readVersions.size, 0, 'a row that is not there yet cannot be compared')
-  assert.equal(batch.moves.length, 2)
-})
-
-test('[engine.2] within one decision a move sees what was created and moved before it', () => {
-  const batch = draft()
-  add(batch, { ...creating(operation('a')), moves: [...moving('a', 'PAID').moves, ...moving('a', 'FAILED').moves] })
+  add(batch, { ...creating(operation('a')), ...moving('a', 'PAID') })
+  add(batch, moving('a', 'FAILED'), ['a'])
+  assert.deepEqual([batch.operation('a')?.status, batch.createdOperations.get('a')?.version], ['FAILED', 3])
+  assert.deepEqual([batch.movedOperations.size, batch.readVersions.size], [0, 0])
   assert.deepEqual(
     batch.moves.map(({ after }) => [after.status, after.version]),
     [
@@ -128,14 +120,14 @@ test('[engine.2] within one decision a move sees what was created and moved befo
   )
 })
 
-test('[engine.3] an external id or idempotency key is taken once in a batch, per kind', () => {
+test('[engine.3] an external id or idempotency key is taken once in a batch, per kind; an exclusive key once for all kinds', () => {
   const batch = draft()
-  add(batch, creating(operation('a', { externalId: 'x', idempotencyKey: 'k' })))
+  add(batch, creating(operation('a', { externalId: 'x', idempotencyKey: 'k', exclusiveKey: 'e' })))
   const isTaken = (given: object) => batch.isTaken({ kind: 'cash_in', externalId: 'y', idempotencyKey: null, ...given })
-  assert.equal(isTaken({ externalId: 'x' }), true)
-  assert.equal(isTaken({ idempotencyKey: 'k' }), true)
-  assert.equal(isTaken({ kind: 'cash_out', externalId: 'x' }), false)
-  assert.equal(isTaken({}), false)
+  for (const taken of [{ externalId: 'x' }, { idempotencyKey: 'k' }, { kind: 'cash_out', exclusiveKey: 'e' }])
+    assert.equal(isTaken(taken), true, JSON.stringify(taken))
+  for (const free of [{ kind: 'cash_out', externalId: 'x' }, {}, { exclusiveKey: 'another' }, { exclusiveKey: null }])
+    assert.equal(isTaken(free), false, JSON.stringify(free))
 })
 
 test('[engine.5] each decision sees the balance that the ones before it leave', () => {
@@ -231,6 +223,8 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
   assert.deepEqual(written(), [[], ['x']])
   add(batch, opening('a', 'charge_unclear'))
   assert.deepEqual([written(), openIn(batch, 'a')], [[[], []], ['x']], 'it stays open')
+  add(batch, { ...opening('a', 'charge_unclear'), closes: ['x'] })
+  assert.deepEqual([written(), openIn(batch, 'a')], [[[], []], ['x']], 'closed and opened by one decision')
 
   const fresh = draft(operation('a'))
   add(fresh, opening('a', 'charge_unclear'))
@@ -341,16 +335,6 @@ test('[cases.51] what follows the report or the decision of a case without an op
   assert.deepEqual([closed.openCase('x')?.version, closed.cases.closedIds], [4, []], 'opened again')
 })
 
-test('[engine.19] what a decision closes and opens at once is open', () => {
-  const batch = draft(
-    operation('a', {
-      openCases: [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }],
-    }),
-  )
-  add(batch, { ...opening('a', 'charge_unclear'), closes: ['x'] })
-  assert.deepEqual([batch.cases.closedIds, openIn(batch, 'a')], [[], ['x']])
-})
-
 test('[engine.19] a case of an operation opens and closes with a move of it, so its version covers its cases', () => {
   const batch = draft(
     operation('a', {
@@ -362,15 +346,6 @@ test('[engine.19] a case of an operation opens and closes with a move of it, so 
   assert.throws(() => add(batch, { ...moving('b', 'PAID'), cases }, ['a']), /opens without a move/)
   assert.throws(() => add(batch, { ...moving('b', 'PAID'), closes: ['x'] }, ['a']), /closes without a move/)
   assert.equal(batch.isEmpty, true)
-})
-
-test('[engine.3] what only one may hold is taken once in a batch, of whatever kind', () => {
-  const batch = draft()
-  add(batch, creating(operation('a', { exclusiveKey: 'e' })))
-  const isTaken = (exclusiveKey: string | null) =>
-    batch.isTaken({ kind: 'cash_out', externalId: 'y', idempotencyKey: null, exclusiveKey })
-  assert.deepEqual(['e', 'another', null].map(isTaken), [true, false, false])
-  assert.equal(batch.isTaken({ kind: 'cash_out', externalId: 'y', idempotencyKey: null }), false)
 })
 
 test('[engine.3] a move gives up what the operation held, and otherwise keeps it', () => {
@@ -389,7 +364,10 @@ function draftWithControls(): Draft {
   return draftKnowing({ operations: [operation('a')], controls }, {})
 }
 
-test('[engine.6] a control that a command looked at is compared, changed or not; others are not', () => {
+test('[engine.6] a control is decided on and changed only where the command looked at it, and then compared', () => {
+  assert.throws(() => draft().control('cash_out_switch'), /control cash_out_switch was not read/)
+  const changing = { ...moving('a', 'PAID'), controls: { cash_out_switch: { enabled: false } } }
+  assert.throws(() => add(draftWithControls(), changing, ['a']), /without having been looked at/)
   const batch = draftWithControls()
   add(batch, moving('a', 'PAID'), ['a'], { controls: ['cash_out_switch'] })
   assert.deepEqual([...batch.readControls], ['cash_out_switch'])
@@ -408,10 +386,6 @@ test('[engine.6] within a batch a command sees the control as the ones before it
   const value = { enabled: false, reason: 'two' }
   assert.deepEqual([...batch.changedControls], [['cash_out_switch', { version: 5n, value }]])
   assert.equal(batch.versionOf('cash_out_switch'), 5n, 'each time that it is set counts')
-})
-
-test('[engine.6] a control that was not read cannot be decided on', () => {
-  assert.throws(() => draft().control('cash_out_switch'), /control cash_out_switch was not read/)
 })
 
 /** Who owes 80 since long, and 50 since lately, and has nothing. */
@@ -435,7 +409,7 @@ function repayments(batch: Draft) {
     .map(({ operationId, amountCents, shown, reference }) => [operationId, amountCents, shown, reference])
 }
 
-test('[ledger.recover] a credit repays the oldest debt first, under the debt’s operation, as a forced debit', () => {
+test('[ledger.recover] credits repay the oldest debt first, under the debt’s operation, as a forced debit; what is left over is free', () => {
   const batch = indebted()
   add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n) }, ['a'])
   assert.deepEqual(repayments(batch), [
@@ -444,11 +418,6 @@ test('[ledger.recover] a credit repays the oldest debt first, under the debt’s
   ])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [0n, -30n])
   assert.equal(batch.accountChanges.get('available')?.lowest, 0n)
-})
-
-test('[ledger.recover] the next credit in the batch goes on where the last one ended; what is left over is free', () => {
-  const batch = indebted()
-  add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n) }, ['a'])
   add(batch, { ...moving('b', 'PAID'), ...earning('b', 100n) }, ['b'])
   assert.deepEqual(repayments(batch).slice(2), [['new', -30n, 'FORCED_DEBIT', 'cash_in_paid b E b']])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [70n, 0n])
@@ -517,12 +486,6 @@ test('[ledger.recover] a debt that is made while money is free is repaid from it
   const taken: Journal = { operationId: 'a', kind: 'taken_by_bank', reference: 'D1', amounts: { r: 20n, d: 0n } }
   add(batch, { ...moving('a', 'CONFIRMED'), journals: [taken] }, ['a'])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [80n, 0n])
-})
-
-test('[engine.6] a control changes only where the command looked at it', () => {
-  const batch = draftWithControls()
-  const changing = { ...moving('a', 'PAID'), controls: { cash_out_switch: { enabled: false } } }
-  assert.throws(() => add(batch, changing, ['a']), /without having been looked at/)
 })
 
 /** A payment that was booked on operation `a` before. */

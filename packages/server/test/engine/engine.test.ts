@@ -500,19 +500,6 @@ test('[ledger.recover] processes that credit at the same time repay every debt o
   await assertBooks(database)
 })
 
-test('[engine.6] a decision that changes nothing but a control is written too', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const { engine } = testEngine(t, url)
-  const off = { enabled: false, reason: 'a test' }
-  await engine.execute({
-    reads: [],
-    controls: ['cash_out_switch'],
-    decide: () => ({ controls: { cash_out_switch: off }, outcome: undefined }),
-  })
-  const [, found] = await database.rows(CONTROLS, [])
-  assert.deepEqual(found, { name: 'cash_out_switch', version: 2n, value: off })
-})
-
 /** An operation about which cases are opened and closed. */
 async function oneCashIn(t: TestContext) {
   const { url, database } = await testDatabase(t)

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { pino } from 'pino'
 import type { CashInInput, CashInOutcome } from '../../src/cash-in/cash-in.ts'
-import { createCashInCommands } from '../../src/cash-in/commands.ts'
 import { type CashIn, decideCashIn } from '../../src/cash-in/index.ts'
-import { createEngine } from '../../src/engine/engine.ts'
 import type { Command } from '../../src/engine/operation.ts'
-import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { statement } from '../../src/platform/db/database.ts'
-import { createIds } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
-import { openTestDatabase, testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, TERMS, testEngine } from '../support/engine.ts'
+import { testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine, testEngineThrough } from '../support/engine.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 import { openHolder } from '../support/waiting-backends.ts'
@@ -113,28 +108,17 @@ test('[engine.17] [PL-5] a refusal is not decided on the latest rows for a reque
 
 test('[engine.17] [PL-5] what was decided is not sent once its request lapsed while it waited for a connection', async (t) => {
   const { url, database } = await testDatabase(t)
-  const pool = openTestDatabase(url, 1)
-  t.after(() => pool.close())
   const live = lapsing()
-  const clock = createDatabaseClock()
-  const ids = createIds(clock)
-  const engine = createEngine({
-    database: {
-      ...pool,
-      rows: (query, parameters, isWanted) => {
-        if (query.name.startsWith('engine.write')) live.lapse()
-        return pool.rows(query, parameters, isWanted)
-      },
+  const { cashIns, ids } = testEngineThrough(t, url, (pool) => ({
+    ...pool,
+    rows: (query, parameters, isWanted) => {
+      if (query.name.startsWith('engine.write')) live.lapse()
+      return pool.rows(query, parameters, isWanted)
     },
-    clock,
-    ids,
-    logger: pino({ level: 'silent' }),
-    pause: realPause,
-  })
-  const { create } = createCashInCommands(engine, clock, TERMS)
+  }))
   const waiting = [
-    create(cashInRequest({ id: ids.uuid(), externalId: 'lapses', live })),
-    create(cashInRequest({ id: ids.uuid(), externalId: 'waits', live: ALIVE })),
+    cashIns.create(cashInRequest({ id: ids.uuid(), externalId: 'lapses', live })),
+    cashIns.create(cashInRequest({ id: ids.uuid(), externalId: 'waits', live: ALIVE })),
   ]
   const [lapsed, written] = await Promise.allSettled(waiting)
   assert.equal(lapsed?.status === 'rejected' && lapsed.reason.code, 'overloaded')
