@@ -120,22 +120,7 @@ test('[config.6] a byte-order mark, as editors write it, is no part of the first
 
 const BLANKS = ['', '', ' ', '\t', '\u00a0', '\ufeff', '\v', '\u2028', '\r']
 const WORDS = [
-  '',
-  'A',
-  'B',
-  '__proto__',
-  'constructor',
-  '=',
-  '1',
-  'x y',
-  '"',
-  "'x'",
-  '`',
-  ' # x',
-  '#',
-  '\\n',
-  '$A',
-  '\0',
+  ...['', 'A', 'B', '__proto__', 'constructor', '=', '1', 'x y', '"', "'x'", '`', ' # x', '#', '\\n', '$A', '\0'],
 ]
 
 const line = fc

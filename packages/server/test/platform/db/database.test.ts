@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { pino } from 'pino'
 import {
   APPLICATION_ROLE,
   type Database,
@@ -46,6 +45,23 @@ async function unavailability(work: Promise<unknown>): Promise<{ sent: boolean }
   assert.fail('it worked')
 }
 
+/** A pool of one connection. */
+async function single(t: TestContext, patienceMs?: number): Promise<{ url: string; database: Database }> {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1, patienceMs)
+  t.after(() => database.close())
+  return { url, database }
+}
+
+/** A pool of one connection with a log, and options of its own. */
+async function logged(t: TestContext, options: Partial<Parameters<typeof openDatabase>[0]>) {
+  const { url } = await testDatabase(t)
+  const log = capturedLog()
+  const database = openDatabase({ url, name: 'test', connections: 1, logger: log.logger, ...options })
+  t.after(() => database.close())
+  return { url, database, log }
+}
+
 /** A pool of one connection behind a proxy. */
 async function proxied(t: TestContext): Promise<{ database: Database; proxy: TcpProxy; url: string }> {
   const { url } = await testDatabase(t)
@@ -83,24 +99,15 @@ test('[DB-9] a session works as the application’s role and never waits for lon
 })
 
 test('statements are planned once where that is asked for, and elsewhere as PostgreSQL thinks best', async (t) => {
-  const { url, database } = await testDatabase(t)
+  const { database } = await testDatabase(t)
   const planning = statement<[], { mode: string }>('test.planning', `SELECT current_setting('plan_cache_mode') AS mode`)
-  const engine = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: pino({ level: 'silent' }), role: APPLICATION_ROLE },
-    planCacheMode: 'force_generic_plan',
-  })
-  t.after(() => engine.close())
+  const { database: engine } = await logged(t, { role: APPLICATION_ROLE, planCacheMode: 'force_generic_plan' })
   const modes = await Promise.all([engine, database].map((one) => one.rows(planning, [])))
   assert.deepEqual(modes, [[{ mode: 'force_generic_plan' }], [{ mode: 'auto' }]])
 })
 
 test('[database.8] a plan that was made while a table was small is not kept when it has grown', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: pino({ level: 'silent' }), role: APPLICATION_ROLE },
-    planCacheMode: 'force_generic_plan',
-  })
-  t.after(() => database.close())
+  const { database } = await logged(t, { role: APPLICATION_ROLE, planCacheMode: 'force_generic_plan' })
   const find = statement<[ids: readonly string[]]>('test.find', 'SELECT FROM operation WHERE id = ANY ($1::uuid[])')
   const explain = statement<[], { 'QUERY PLAN': string }>('test.explain', `EXPLAIN EXECUTE "test.find" ('{}')`)
   const scan = async () =>
@@ -114,9 +121,7 @@ test('[database.8] a plan that was made while a table was small is not kept when
 })
 
 test('[database.8] no plan is made anew within a transaction, which may have to say first what it is', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+  const { database } = await single(t)
   const snapshot = statement<[]>('test.snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
   for (let time = 0; time < 100; time++) {
     await database.rows(one, [])
@@ -125,9 +130,7 @@ test('[database.8] no plan is made anew within a transaction, which may have to 
 })
 
 test('[DB-2] an error of the statement is what it is, and costs no connection', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+  const { database } = await single(t)
   const [before] = await database.rows(pid, [])
   await database.rows(addKey, ['a'])
   const error = await database.rows(addKey, ['a']).catch((thrown: unknown) => thrown)
@@ -174,9 +177,7 @@ test('[DB-2] a database that accepts no more connections was sent nothing', asyn
 })
 
 test('[DB-2] where all connections are lent for too long nothing was sent', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1, 1_000)
-  t.after(() => database.close())
+  const { database } = await single(t, 1_000)
   const long = database.rows(sleep, [1.3])
   assert.deepEqual(await unavailability(database.rows(one, [])), { sent: false })
   await long
@@ -203,9 +204,7 @@ for (const fate of ['cut', 'swallow'] as const) {
 }
 
 test('[engine.17] what was aborted before it got a connection is not sent, and costs no connection', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+  const { database } = await single(t)
   let isWanted = true
   const [before] = await database.rows(pid, [])
   const lent = database.transaction(async (queries) => {
@@ -239,9 +238,7 @@ test('[DB-4] a wait is bounded: after a timeout the outcome is unknown', async (
 })
 
 test('[DB-6] a session that the server ended leaves open what happened, and is replaced', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+  const { url, database } = await single(t)
   const [session] = await database.rows(pid, [])
   const call = unavailability(database.rows(sleep, [60]))
   let isOver = false
@@ -319,16 +316,9 @@ test('[engine.13] a statement name that PostgreSQL would truncate is refused: it
 })
 
 test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, with its name and no parameter', async (t) => {
-  const { url } = await testDatabase(t)
-  const log = capturedLog()
   const slow: string[] = []
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: log.logger },
-    // Whatever it takes is long.
-    slowAfterMs: -1,
-    onSlowStatement: (name) => slow.push(name),
-  })
-  t.after(() => database.close())
+  // Whatever it takes is long.
+  const { database, log } = await logged(t, { slowAfterMs: -1, onSlowStatement: (name) => slow.push(name) })
   const telling = statement<[string]>('test.telling', 'SELECT $1::text')
   await database.rows(telling, ['canary'])
   await database.transaction((queries) => queries.rows(telling, ['canary']))
@@ -340,12 +330,7 @@ test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, w
 })
 
 test('[logs.3] a statement that takes no longer than it may is not reported', async (t) => {
-  const { url } = await testDatabase(t)
-  const log = capturedLog()
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: log.logger, slowAfterMs: Number.POSITIVE_INFINITY },
-  })
-  t.after(() => database.close())
+  const { database, log } = await logged(t, { slowAfterMs: Number.POSITIVE_INFINITY })
   await database.rows(statement<[]>('test.quick', 'SELECT 1'), [])
   assert.deepEqual(log.lines, [])
 })
@@ -354,9 +339,7 @@ test('[logs.3] [DB-2] a database that is away is one line, with its reason', asy
   const { url } = await testDatabase(t)
   const away = new URL(url)
   away.pathname = '/nowhere'
-  const log = capturedLog()
-  const database = openDatabase({ url: away.href, name: 'test', connections: 1, logger: log.logger })
-  t.after(() => database.close())
+  const { database, log } = await logged(t, { url: away.href })
   for (let tries = 0; tries < 3; tries++) {
     await assert.rejects(database.rows(statement<[]>('test.away', 'SELECT 1'), []), DatabaseUnavailable)
   }
@@ -370,10 +353,8 @@ test('[logs.3] [DB-2] a database that was away and is back says so, once for eac
   const { url, proxy } = await proxied(t)
   const address = new URL(url)
   address.port = String(proxy.port)
-  const log = capturedLog()
   const heartbeat = steppedHeartbeat()
-  const database = openDatabase({ url: address.href, name: 'test', connections: 1, logger: log.logger, heartbeat })
-  t.after(() => database.close())
+  const { database, log } = await logged(t, { url: address.href, heartbeat })
   const ask = () => database.rows(one, [])
   await ask()
   await ask()
@@ -399,14 +380,8 @@ test('[logs.3] [DB-2] a database that was away and is back says so, once for eac
 })
 
 test('[logs.3] what takes long and what is lost again and again is a line at first and one a minute', async (t) => {
-  const { url } = await testDatabase(t)
-  const log = capturedLog()
   const heartbeat = steppedHeartbeat()
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: log.logger, heartbeat },
-    slowAfterMs: -1,
-  })
-  t.after(() => database.close())
+  const { url, database, log } = await logged(t, { heartbeat, slowAfterMs: -1 })
   for (let times = 0; times < 3; times++) await database.rows(one, [])
   assert.equal(log.lines.length, 1)
   heartbeat.minuteEnds()
