@@ -158,14 +158,6 @@ test('[partner.3] a redirect is not followed', async (t) => {
   assert.equal(bank.received.length, 1)
 })
 
-test('[partner.3] an early hint is not the answer', async (t) => {
-  const bank = await scriptedBank(t, (response) => {
-    response.writeProcessing()
-    answer(response, 201, {})
-  })
-  assert.deepEqual(withoutDate(await bank.link.exchange(call)), { kind: 'answered', httpStatus: 201, json: {} })
-})
-
 test('[partner.3] no answer in time: lost', async (t) => {
   const bank = await scriptedBank(t, () => undefined)
   const outcome = await linkTo(t, bank.url, { timeoutMs: 100 }).exchange(call)
