@@ -180,39 +180,6 @@ const opening = (operationId: string, kind: CaseOfOperation, reference = '') => 
 /** Ids of an operation's open cases as the next decision sees them. */
 const openIn = (batch: Draft, operationId: string) => batch.operation(operationId)?.openCases?.map(({ id }) => id)
 
-test('[engine.19] a case without an operation is something to write, and so is its end', () => {
-  const batch = draft()
-  assert.equal(batch.isEmpty, true)
-  add(batch, { cases: [{ operationId: null, kind: 'event_set_aside', reference: '', facts: { rule: 'test.1' } }] })
-  assert.equal(batch.isEmpty, false)
-  const closing = draft()
-  add(closing, { closes: ['c'] })
-  assert.deepEqual([closing.isEmpty, closing.cases.closedIds], [false, ['c']])
-})
-
-test('[engine.19] each decision sees the cases that the ones before it leave open, and closes those that it names', () => {
-  const openCases = [
-    { id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 },
-    { id: 'y', kind: 'payment_in_suspense', reference: 'E1', rule: 'cash-in.unknown.7', version: 1 },
-  ]
-  const batch = draft(operation('a', { openCases }), operation('b'))
-  add(batch, opening('a', 'outcome_unknown'))
-  assert.deepEqual(openIn(batch, 'a'), ['x', 'y', 'id 1'])
-  add(batch, { ...moving('a', 'PAID'), closes: ['id 1', 'x'] })
-  assert.deepEqual(openIn(batch, 'a'), ['y'])
-  add(batch, opening('b', 'charge_unclear'))
-  assert.deepEqual([openIn(batch, 'a'), openIn(batch, 'b')], [['y'], ['id 2']])
-  assert.deepEqual(
-    batch.cases.opened.map(({ id, isClosed }) => [id, isClosed]),
-    [
-      ['id 1', true],
-      ['id 2', false],
-    ],
-    'what it opens and closes is one row, closed',
-  )
-  assert.deepEqual(batch.cases.closedIds, ['x'])
-})
-
 test('[engine.2] [engine.19] however often a batch opens and closes a case, it is one row, as it is left', () => {
   const openCases = [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }]
   const batch = draft(operation('a', { openCases }))
@@ -226,18 +193,21 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
   add(batch, { ...opening('a', 'charge_unclear'), closes: ['x'] })
   assert.deepEqual([written(), openIn(batch, 'a')], [[[], []], ['x']], 'closed and opened by one decision')
 
-  const fresh = draft(operation('a'))
+  const fresh = draft(operation('a'), operation('b'))
   add(fresh, opening('a', 'charge_unclear'))
   add(fresh, { ...moving('a', 'PAID'), closes: ['id 1'] })
   add(fresh, opening('a', 'charge_unclear'))
   add(fresh, opening('a', 'charge_unclear', 'E1'))
+  add(fresh, opening('b', 'charge_unclear'))
   assert.deepEqual(
     fresh.cases.opened.map(({ id, reference, isClosed }) => [id, reference, isClosed]),
     [
       ['id 1', '', false],
       ['id 2', 'E1', false],
+      ['id 3', '', false],
     ],
   )
+  assert.deepEqual([openIn(fresh, 'a'), openIn(fresh, 'b')], [['id 1', 'id 2'], ['id 3']])
 })
 
 test('[cases.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
@@ -500,14 +470,6 @@ function draftKnowingPayment(): Draft {
 const booking = (operationId: string, kind: 'cash_in_paid' | 'arrived_unattributed', reference: string) => ({
   ...moving(operationId, 'RECONCILIATION_REQUIRED'),
   journals: [{ operationId, kind, reference, amounts: { v: 100n, f: 0n, p: 100n } }],
-})
-
-test('[engine.14] a movement is booked with its journal, and seen by what follows in the batch', () => {
-  const batch = draftKnowingPayment()
-  assert.equal(batch.movement({ direction: 'in', id: 'E2' }), undefined)
-  add(batch, booking('b', 'cash_in_paid', 'E2'), ['b'])
-  assert.deepEqual([...batch.movements.values()], [{ direction: 'in', id: 'E2', operationId: 'b', valueCents: 100n }])
-  assert.equal(batch.movement({ direction: 'in', id: 'E2' })?.operationId, 'b')
 })
 
 test('[ledger.movements] no movement is booked twice, in suspense neither, nor without having been looked up', () => {

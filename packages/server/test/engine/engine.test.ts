@@ -36,6 +36,12 @@ async function create({ cashIns, ids }: TestEngine, externalId: string, valueCen
   return (await cashIns.create(cashInRequest({ id: ids.uuid(), externalId, valueCents }))).cashIn
 }
 
+/** Two processes on one database. */
+async function processes(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  return { url, database, one: testEngine(t, url), other: testEngine(t, url) }
+}
+
 /** Spends from the available balance, as a payout does: what a hot balance is about. */
 function spend(
   { ids }: TestEngine,
@@ -81,8 +87,7 @@ function spend(
 }
 
 test('[engine.2] several inputs to one operation in one batch leave one row and every move', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   await Promise.all([
     one.cashIns.apply(id, { on: 'charge.accepted', transactionId: 'tx', pixCode: 'code' }),
@@ -98,8 +103,7 @@ test('[engine.2] several inputs to one operation in one batch leave one row and 
 })
 
 test('[engine.3] an external id is used once, in one batch, in two, and in two processes', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const results = await Promise.allSettled([create(one, 'a'), create(one, 'a'), create(other, 'a'), create(other, 'a')])
   await assert.rejects(create(one, 'a'), ({ code }: Refusal) => code === 'duplicate_external_id')
   assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
@@ -110,8 +114,7 @@ test('[engine.3] an external id is used once, in one batch, in two, and in two p
 })
 
 test('[engine.3] a duplicate does not fail its neighbours in the batch', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   await create(other, 'b')
   const results = await Promise.allSettled(['a', 'b', 'c'].map((externalId) => create(one, externalId)))
   assert.deepEqual(
@@ -122,8 +125,7 @@ test('[engine.3] a duplicate does not fail its neighbours in the batch', async (
 })
 
 test('[engine.4] a retry of a payout whose answer was lost finds it, even if it drained the balance', async (t) => {
-  const { url } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { one } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, paid('E1'))
   const payout = spend(one, 'payout', 99_00n)
@@ -136,8 +138,7 @@ test('[engine.4] a retry of a payout whose answer was lost finds it, even if it 
 })
 
 test('[engine.4] a refusal is decided on the latest rows, not on what a cache believes', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   await assert.rejects(one.engine.execute(spend(one, 'too early', 1_00n)), { code: 'insufficient_balance' })
   const { id } = await create(other, 'a')
   await other.cashIns.apply(id, paid('E1'))
@@ -165,8 +166,7 @@ test('[engine.5] two processes never spend the same money', async (t) => {
 })
 
 test('[engine.6] [EV-6] a lost compare is decided again on the fresh rows', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const { id } = await create(one, 'a')
   await other.cashIns.apply(id, { on: 'work.requested' })
   // `one` still believes in version 1.
@@ -176,8 +176,7 @@ test('[engine.6] [EV-6] a lost compare is decided again on the fresh rows', asyn
 })
 
 test('[engine.6] what changes nothing is decided on the fresh rows as well', async (t) => {
-  const { url } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { one, other } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, {
     on: 'partner.failed',
@@ -219,8 +218,7 @@ test('[engine.7] the busier of two processes starves neither itself nor the othe
 })
 
 test('[engine.8] [DB-5] opposite orders in two processes never wait for each other in a circle', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const created = await Promise.all(Array.from({ length: 40 }, (_, index) => create(one, `a${index}`)))
   const forwards = created.map(({ id }) => id)
   const backwards = [...forwards].reverse()
@@ -243,8 +241,7 @@ test('[engine.8] [DB-5] opposite orders in two processes never wait for each oth
 })
 
 test('[engine.9] one string that the database refuses fails nobody else', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { database, one } = await processes(t)
   // Half a surrogate: an edge that lets it through must not take the whole batch down.
   const results = await Promise.allSettled(['a', 'b\u0000', 'c'].map((externalId) => create(one, externalId)))
   assert.deepEqual(
@@ -258,8 +255,7 @@ test('[engine.9] one string that the database refuses fails nobody else', async 
 })
 
 test('[engine.9] a decision that breaks an invariant fails alone and changes nothing', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   const unbalanced: Command<void> = {
     reads: [id],
@@ -283,8 +279,7 @@ test('[engine.9] a decision that breaks an invariant fails alone and changes not
 })
 
 test('[engine.9] [NO-16] a notification that cannot be written fails its own move, and nothing else', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   const unwritable = paid('E1')
   const name = {
@@ -306,8 +301,7 @@ test('[engine.9] [NO-16] a notification that cannot be written fails its own mov
 })
 
 test('[engine.10] the database itself refuses a move that no table has', async (t) => {
-  const { url } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { one } = await processes(t)
   const { id } = await create(one, 'a')
   const wrong: Command<void> = {
     reads: [id],
@@ -317,8 +311,7 @@ test('[engine.10] the database itself refuses a move that no table has', async (
 })
 
 test('[engine.10] the database itself refuses a journal that is posted again, and takes another of its kind', async (t) => {
-  const { url } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { url, one } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, paid('E1'))
   const again = (reference: string) =>
@@ -356,8 +349,7 @@ test('[engine.12] more operations than the cache holds are as right as few', asy
 
 /** Two processes and money to spend. */
 async function funded(t: TestContext) {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const { id } = await create(one, 'funds', 1_000_00n)
   await one.cashIns.apply(id, paid('E1', 1_000_00n))
   return { database, one, other }
@@ -480,8 +472,7 @@ test('[engine.6] a control that was changed has the next version; one that was l
 })
 
 test('[ledger.recover] processes that credit at the same time repay every debt once, the oldest first', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   // The bank takes 10.00 three times from a merchant who has nothing; a payment brings 9.93.
   for (const engine of [one, other, one]) await createOperation(engine, 'refund_in', 'CONFIRMED')
   assert.deepEqual(await balances(database), { settlement: 30_00n, receivable: -30_00n })
@@ -502,8 +493,7 @@ test('[ledger.recover] processes that credit at the same time repay every debt o
 
 /** An operation about which cases are opened and closed. */
 async function oneCashIn(t: TestContext) {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const id = one.ids.uuid()
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
   const moves = [{ operationId: id, trigger: 'test', to: 'PENDING' as const }]
