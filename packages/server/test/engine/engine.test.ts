@@ -86,7 +86,7 @@ function spend(
   }
 }
 
-test('[engine.2] several inputs to one operation in one batch leave one row and every move', async (t) => {
+test('[engine.2] several inputs to one operation in one batch write one row and every move', async (t) => {
   const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   await Promise.all([
@@ -113,7 +113,7 @@ test('[engine.3] an external id is used once, in one batch, in two, and in two p
   assert.equal((await database.rows(statuses, [])).length, 1)
 })
 
-test('[engine.3] a duplicate does not fail its neighbours in the batch', async (t) => {
+test('[engine.3] a duplicate fails no other command of the batch', async (t) => {
   const { database, one, other } = await processes(t)
   await create(other, 'b')
   const results = await Promise.allSettled(['a', 'b', 'c'].map((externalId) => create(one, externalId)))
@@ -137,7 +137,7 @@ test('[engine.4] a retry of a payout whose answer was lost finds it, even if it 
   )
 })
 
-test('[engine.4] a refusal is decided on the latest rows, not on what a cache believes', async (t) => {
+test('[engine.4] a refusal is decided on the latest rows, not on cached ones', async (t) => {
   const { database, one, other } = await processes(t)
   await assert.rejects(one.engine.execute(spend(one, 'too early', 1_00n)), { code: 'insufficient_balance' })
   const { id } = await create(other, 'a')
@@ -165,7 +165,7 @@ test('[engine.5] two processes never spend the same money', async (t) => {
   await assertBooks(database)
 })
 
-test('[engine.6] [EV-6] a lost compare is decided again on the fresh rows', async (t) => {
+test('[engine.6] [EV-6] a command whose version compare fails is decided again on fresh rows', async (t) => {
   const { database, one, other } = await processes(t)
   const { id } = await create(one, 'a')
   await other.cashIns.apply(id, { on: 'work.requested' })
@@ -175,7 +175,7 @@ test('[engine.6] [EV-6] a lost compare is decided again on the fresh rows', asyn
   await assertBooks(database)
 })
 
-test('[engine.6] what changes nothing is decided on the fresh rows as well', async (t) => {
+test('[engine.6] a command that changes nothing is decided on fresh rows too', async (t) => {
   const { one, other } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, {
@@ -217,7 +217,7 @@ test('[engine.7] the busier of two processes starves neither itself nor the othe
   await assertBooks(database)
 })
 
-test('[engine.8] [DB-5] opposite orders in two processes never wait for each other in a circle', async (t) => {
+test('[engine.8] [DB-5] two processes that lock in opposite orders do not deadlock', async (t) => {
   const { database, one, other } = await processes(t)
   const created = await Promise.all(Array.from({ length: 40 }, (_, index) => create(one, `a${index}`)))
   const forwards = created.map(({ id }) => id)
@@ -240,7 +240,7 @@ test('[engine.8] [DB-5] opposite orders in two processes never wait for each oth
   await assertBooks(database)
 })
 
-test('[engine.9] one string that the database refuses fails nobody else', async (t) => {
+test('[engine.9] a string that the database refuses fails no other command', async (t) => {
   const { database, one } = await processes(t)
   // Half a surrogate: an edge that lets it through must not take the whole batch down.
   const results = await Promise.allSettled(['a', 'b\u0000', 'c'].map((externalId) => create(one, externalId)))
@@ -278,7 +278,7 @@ test('[engine.9] a decision that breaks an invariant fails alone and changes not
   await assertBooks(database)
 })
 
-test('[engine.9] [NO-16] a notification that cannot be written fails its own move, and nothing else', async (t) => {
+test('[engine.9] [NO-16] a notification that cannot be serialized fails its own move only', async (t) => {
   const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   const unwritable = paid('E1')
@@ -300,7 +300,7 @@ test('[engine.9] [NO-16] a notification that cannot be written fails its own mov
   await assertBooks(database)
 })
 
-test('[engine.10] the database itself refuses a move that no table has', async (t) => {
+test('[engine.10] the database refuses a move that no state table has', async (t) => {
   const { one } = await processes(t)
   const { id } = await create(one, 'a')
   const wrong: Command<void> = {
@@ -310,7 +310,7 @@ test('[engine.10] the database itself refuses a move that no table has', async (
   await assert.rejects(one.engine.execute(wrong), /move not allowed: cash_in from PENDING to REVERSED/)
 })
 
-test('[engine.10] the database itself refuses a journal that is posted again, and takes another of its kind', async (t) => {
+test('[engine.10] the database refuses a journal that was posted before, and takes another of the same kind', async (t) => {
   const { url, one } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, paid('E1'))
@@ -325,7 +325,7 @@ test('[engine.10] the database itself refuses a journal that is posted again, an
   await again(`reference || '2'`)
 })
 
-test('[engine.11] a queue that is full refuses, and what waits is carried out', async (t) => {
+test('[engine.11] a full queue refuses commands and executes those it holds', async (t) => {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url, { batchMax: 2, queueMax: 4, cachedOperations: 2 })
   const results = await Promise.allSettled(Array.from({ length: 10 }, (_, index) => create(one, `a${index}`)))
@@ -338,7 +338,7 @@ test('[engine.11] a queue that is full refuses, and what waits is carried out', 
   assert.equal((await database.rows(statuses, [])).length, 10 - refused.length)
 })
 
-test('[engine.12] more operations than the cache holds are as right as few', async (t) => {
+test('[engine.12] more operations than the cache holds are handled correctly', async (t) => {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url, { batchMax: 8, queueMax: 1_000, cachedOperations: 3 })
   const created = await Promise.all(Array.from({ length: 30 }, (_, index) => create(one, `a${index}`)))
@@ -355,7 +355,7 @@ async function funded(t: TestContext) {
   return { database, one, other }
 }
 
-test('[engine.3] what only one may hold is given once, in one batch, in two, and in two processes', async (t) => {
+test('[engine.3] an exclusive key is given to one operation, in one batch, in two, and in two processes', async (t) => {
   const { database, one, other } = await funded(t)
   const first = one.ids.uuid()
   assert.equal(await one.engine.execute(spend(one, 'p0', 1_00n, 'location', first)), 'reserved')
@@ -378,7 +378,7 @@ test('[engine.3] what only one may hold is given once, in one batch, in two, and
   await assertBooks(database)
 })
 
-test('[engine.3] a decision that wants an exclusive key in use fails no other in the batch', async (t) => {
+test('[engine.3] a command for an exclusive key in use fails no other command of the batch', async (t) => {
   const { one, other } = await funded(t)
   await other.engine.execute(spend(other, 'p0', 1_00n, 'location'))
   const keys = [null, 'location', 'free', null]
@@ -391,7 +391,7 @@ test('[engine.3] a decision that wants an exclusive key in use fails no other in
   )
 })
 
-test('[engine.3] what an operation gave up another may hold, in the same batch or later', async (t) => {
+test('[engine.3] a released exclusive key can be taken, in the same batch or later', async (t) => {
   const { database, one, other } = await funded(t)
   const release = (id: string) => releasing(id, 1_00n)
   const [first, second] = [one.ids.uuid(), one.ids.uuid()]
@@ -441,7 +441,7 @@ function spendCounted(engine: TestEngine, externalId: string): Command<'reserved
   }
 }
 
-test('[engine.6] what two processes count together is never more than the limit, and nothing is lost', async (t) => {
+test('[engine.6] a counter of two processes never exceeds its limit and loses no increment', async (t) => {
   const { database, one, other } = await funded(t)
   const results = await Promise.allSettled(
     Array.from({ length: 80 }, (_, index) => {
@@ -459,7 +459,7 @@ test('[engine.6] what two processes count together is never more than the limit,
   await assertBooks(database)
 })
 
-test('[engine.6] a control that was changed has the next version; one that was looked at keeps its own', async (t) => {
+test('[engine.6] a changed control has the next version; a control that was only read keeps its version', async (t) => {
   const { database, one } = await funded(t)
   const before = await database.rows(CONTROLS, [])
   await one.engine.execute(spendCounted(one, 'p0'))
@@ -525,7 +525,7 @@ test('[engine.19] a case closes by its id while others of the same operation, an
   assert.deepEqual(await cases(database), ['charge_unclear (closed)', 'payment_in_suspense', 'payment_in_suspense'])
 })
 
-test('[engine.19] a case that was closed is open again when its doubt comes back, and closes again', async (t) => {
+test('[engine.19] a closed case reopens when its doubt returns, and closes again', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
   await one.execute(opening('charge_unclear'))
   await one.execute(closing('charge_unclear'))
@@ -552,7 +552,7 @@ test('[engine.19] a case that is opened and closed in one batch is closed; opene
   assert.deepEqual(batches, [{ moves: 10n, entries: 0n, notifications: 0n, batches: 4n }], 'none was run item by item')
 })
 
-test('[engine.19] a case that another process opens between reading and writing does not close unseen', async (t) => {
+test('[engine.19] a case that another process opens between reading and writing is not closed unseen', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
   await one.execute(opening('charge_unclear'))
   await other.execute(closing())
@@ -570,7 +570,7 @@ test('[engine.19] a case that another process opens between reading and writing 
   assert.deepEqual(await cases(database), ['charge_unclear (closed)', 'payment_in_suspense (closed)'])
 })
 
-test('[engine.5] a batch that was decided on old rows closes no case', async (t) => {
+test('[engine.5] a batch decided on old rows closes no case', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
   await one.execute(opening('charge_unclear'))
   await other.execute(closing())

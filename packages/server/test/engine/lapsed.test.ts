@@ -63,7 +63,7 @@ function moving(id: string, request: LiveRequest | undefined, onDecide: () => vo
   return { command, seen }
 }
 
-test('[engine.17] [PL-5] a command whose request lapses while its batch waits is refused, and its neighbours are not', async (t) => {
+test('[engine.17] [PL-5] a command whose request lapses while its batch waits is refused; others of the batch are not', async (t) => {
   const { url, one, id, stored } = await world(t)
   const holder = await openHolder(url)
   await holder.hold(`SELECT FROM operation WHERE id = '${id}' FOR UPDATE`)
@@ -84,7 +84,7 @@ test('[engine.17] [PL-5] a command whose request lapses while its batch waits is
   )
 })
 
-test('[engine.17] [PL-5] a command that lost its rows and whose request lapsed meanwhile is not decided again', async (t) => {
+test('[engine.17] [PL-5] a command that lost its version compare is not decided again once its request lapsed', async (t) => {
   const { one, id, stored, changeElsewhere } = await world(t)
   await changeElsewhere()
   const live = lapsing()
@@ -106,7 +106,7 @@ test('[engine.17] [PL-5] a refusal is not decided on the latest rows for a reque
   assert.deepEqual(await stored(), [{ external_id: 'a', version: 1 }])
 })
 
-test('[engine.17] [PL-5] what was decided is not sent once its request lapsed while it waited for a connection', async (t) => {
+test('[engine.17] [PL-5] a decision is not sent if its request lapsed while it waited for a connection', async (t) => {
   const { url, database } = await testDatabase(t)
   const live = lapsing()
   const { cashIns, ids } = testEngineThrough(t, url, (pool) => ({
@@ -151,12 +151,12 @@ async function moveByLostWrite(t: TestContext, request: LiveRequest | undefined)
   return { decisions: seen.decisions, stored: await stored() }
 }
 
-test('[engine.17] [DB-2] what a client got 503 about is not decided again when the doubt is over', async (t) => {
+test('[engine.17] [DB-2] a command answered 503 is not decided again when its outcome is known', async (t) => {
   const left = await moveByLostWrite(t, ALIVE)
   assert.deepEqual(left, { decisions: 1, stored: [{ external_id: 'a', version: 2 }] })
 })
 
-test('[engine.17] [DB-2] what the bank said has no request: it is decided again however late', async (t) => {
+test('[engine.17] [DB-2] a report of the bank has no request: it is decided again however late', async (t) => {
   const left = await moveByLostWrite(t, undefined)
   assert.deepEqual(left, { decisions: 2, stored: [{ external_id: 'a', version: 3 }] })
 })

@@ -66,7 +66,7 @@ test('[engine.14] [EV-45] two processes that book one payment on two charges at 
   await assertBooks(database)
 })
 
-test('[ledger.movements] [CO-47] who pays a charge of its own has one end-to-end id in both directions', async (t) => {
+test('[ledger.movements] [CO-47] a payout to a charge of our own has one end-to-end id in both directions', async (t) => {
   const { database, one, ids, pay } = await twoCharges(t)
   await pay(one, ids[0], 'E1')
   const cashOuts = createCashOutCommands(one.engine, CASH_OUT_TERMS)
@@ -151,7 +151,7 @@ for (const [edge, afterMs] of [
     assert.equal(operations, 1n)
   })
 
-test('[engine.14] what is answered without a change is looked at so that no movement is younger than its operation', async (t) => {
+test('[engine.14] a read-only answer sees no movement that is newer than its operation', async (t) => {
   const { url } = await testDatabase(t)
   const proxy = await tcpProxy(t, Number(new URL(url).port))
   const [one, other] = [testEngine(t, through(proxy, url)), testEngine(t, url)]
@@ -179,7 +179,7 @@ test('[engine.14] what is answered without a change is looked at so that no move
   assert.equal(looks, 2)
 })
 
-test('[engine.21] accounts that a later version has added are nothing to a process of this one', async (t) => {
+test('[engine.21] accounts added by a later version do not disturb this one', async (t) => {
   const { url, database } = await testDatabase(t)
   await administer(url, "INSERT INTO account (id, code) VALUES (99, 'of_a_later_version')")
   const { cashIns, ids } = testEngine(t, url)

@@ -73,7 +73,7 @@ async function proxied(t: TestContext): Promise<{ database: Database; proxy: Tcp
   return { database, proxy, url }
 }
 
-test('[money.2] centavos come back as bigint, instants as epoch milliseconds, and go in as they came', async (t) => {
+test('[money.2] centavos are read as bigint and instants as epoch milliseconds, and written as they were read', async (t) => {
   const { database } = await testDatabase(t)
   const types = statement<[cents: string, at: string], Record<string, unknown>>(
     'test.types',
@@ -98,7 +98,7 @@ test('[DB-9] a session works as the application’s role and never waits for lon
   ])
 })
 
-test('statements are planned once where that is asked for, and elsewhere as PostgreSQL thinks best', async (t) => {
+test('a pool plans statements once if its options say so, and leaves the rest to PostgreSQL', async (t) => {
   const { database } = await testDatabase(t)
   const planning = statement<[], { mode: string }>('test.planning', `SELECT current_setting('plan_cache_mode') AS mode`)
   const { database: engine } = await logged(t, { role: APPLICATION_ROLE, planCacheMode: 'force_generic_plan' })
@@ -106,7 +106,7 @@ test('statements are planned once where that is asked for, and elsewhere as Post
   assert.deepEqual(modes, [[{ mode: 'force_generic_plan' }], [{ mode: 'auto' }]])
 })
 
-test('[database.8] a plan that was made while a table was small is not kept when it has grown', async (t) => {
+test('[database.8] a plan made while a table was small is renewed when the table has grown', async (t) => {
   const { database } = await logged(t, { role: APPLICATION_ROLE, planCacheMode: 'force_generic_plan' })
   const find = statement<[ids: readonly string[]]>('test.find', 'SELECT FROM operation WHERE id = ANY ($1::uuid[])')
   const explain = statement<[], { 'QUERY PLAN': string }>('test.explain', `EXPLAIN EXECUTE "test.find" ('{}')`)
@@ -120,7 +120,7 @@ test('[database.8] a plan that was made while a table was small is not kept when
   assert.notEqual(await scan(), 'Seq')
 })
 
-test('[database.8] no plan is made anew within a transaction, which may have to say first what it is', async (t) => {
+test('[database.8] no plan is renewed within a transaction, whose first statement may set its isolation', async (t) => {
   const { database } = await single(t)
   const snapshot = statement<[]>('test.snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
   for (let time = 0; time < 100; time++) {
@@ -129,7 +129,7 @@ test('[database.8] no plan is made anew within a transaction, which may have to 
   }
 })
 
-test('[DB-2] an error of the statement is what it is, and costs no connection', async (t) => {
+test('[DB-2] an error of a statement keeps its code and the connection', async (t) => {
   const { database } = await single(t)
   const [before] = await database.rows(pid, [])
   await database.rows(addKey, ['a'])
@@ -156,7 +156,7 @@ test('[DB-2] a statement that lost a serialization conflict may be retried, and 
   )
 })
 
-test('[DB-2] where no connection can be had nothing was sent', async (t) => {
+test('[DB-2] without a connection nothing was sent', async (t) => {
   const { url } = await testDatabase(t)
   const nowhere = new URL(url)
   nowhere.port = '9'
@@ -176,7 +176,7 @@ test('[DB-2] a database that accepts no more connections was sent nothing', asyn
   await other.close()
 })
 
-test('[DB-2] where all connections are lent for too long nothing was sent', async (t) => {
+test('[DB-2] nothing was sent if no connection became free in time', async (t) => {
   const { database } = await single(t, 1_000)
   const long = database.rows(sleep, [1.3])
   assert.deepEqual(await unavailability(database.rows(one, [])), { sent: false })
@@ -203,7 +203,7 @@ for (const fate of ['cut', 'swallow'] as const) {
   })
 }
 
-test('[engine.17] what was aborted before it got a connection is not sent, and costs no connection', async (t) => {
+test('[engine.17] a statement aborted before it got a connection is not sent, and the connection stays', async (t) => {
   const { database } = await single(t)
   let isWanted = true
   const [before] = await database.rows(pid, [])
@@ -253,7 +253,7 @@ test('[DB-6] a session that the server ended leaves open what happened, and is r
   assert.notDeepEqual(await database.rows(pid, []), [session])
 })
 
-test('[DB-8] what the server cannot do now, out of time or read-only, was not done', async (t) => {
+test('[DB-8] a statement that timed out or hit a read-only server did nothing', async (t) => {
   const { database } = await testDatabase(t)
   const hurry = statement<[]>('test.hurry', `SET LOCAL statement_timeout = '20ms'`)
   const readOnly = statement<[]>('test.read_only', 'SET TRANSACTION READ ONLY')
@@ -281,7 +281,7 @@ test('[DB-1] a COMMIT that the database answers with ROLLBACK is a failure', asy
   assert.deepEqual(await displays(database), [])
 })
 
-test('[P4] a transaction commits what it returns from, and takes back what it throws from', async (t) => {
+test('[P4] a transaction commits when its function returns and rolls back when it throws', async (t) => {
   const { database } = await testDatabase(t)
   const result = await database.transaction(async (queries) => {
     await queries.rows(addKey, ['a'])
@@ -315,7 +315,7 @@ test('[engine.13] a statement name that PostgreSQL would truncate is refused: it
   assert.throws(() => statement('n'.repeat(64), 'SELECT 1'), /too long/)
 })
 
-test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, with its name and no parameter', async (t) => {
+test('[logs.3] [metrics.1] a slow statement is logged and counted, with its name and no parameter', async (t) => {
   const slow: string[] = []
   // Whatever it takes is long.
   const { database, log } = await logged(t, { slowAfterMs: -1, onSlowStatement: (name) => slow.push(name) })
@@ -329,13 +329,13 @@ test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, w
   assert.deepEqual(database.use(), { inUse: 0, waiting: 0 })
 })
 
-test('[logs.3] a statement that takes no longer than it may is not reported', async (t) => {
+test('[logs.3] a statement within its limit is not logged', async (t) => {
   const { database, log } = await logged(t, { slowAfterMs: Number.POSITIVE_INFINITY })
   await database.rows(statement<[]>('test.quick', 'SELECT 1'), [])
   assert.deepEqual(log.lines, [])
 })
 
-test('[logs.3] [DB-2] a database that is away is one line, with its reason', async (t) => {
+test('[logs.3] [DB-2] an unreachable database is logged once, with the reason', async (t) => {
   const { url } = await testDatabase(t)
   const away = new URL(url)
   away.pathname = '/nowhere'
@@ -349,7 +349,7 @@ test('[logs.3] [DB-2] a database that is away is one line, with its reason', asy
   )
 })
 
-test('[logs.3] [DB-2] a database that was away and is back says so, once for each time that it was told away', async (t) => {
+test('[logs.3] [DB-2] the return of a database is logged once for each logged outage', async (t) => {
   const { url, proxy } = await proxied(t)
   const address = new URL(url)
   address.port = String(proxy.port)
@@ -379,7 +379,7 @@ test('[logs.3] [DB-2] a database that was away and is back says so, once for eac
   assert.equal(log.lines.filter(({ level }) => level === 'info').length, 1)
 })
 
-test('[logs.3] what takes long and what is lost again and again is a line at first and one a minute', async (t) => {
+test('[logs.3] slow statements and lost connections are logged at first and then once a minute', async (t) => {
   const heartbeat = steppedHeartbeat()
   const { url, database, log } = await logged(t, { heartbeat, slowAfterMs: -1 })
   for (let times = 0; times < 3; times++) await database.rows(one, [])

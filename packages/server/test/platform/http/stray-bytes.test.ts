@@ -27,7 +27,7 @@ for (const [name, stray] of Object.entries(STRAY)) {
   })
 }
 
-test('[http.15] what was answered before the stray bytes came stays answered; they get the 400', async (t) => {
+test('[http.15] a request answered before stray bytes stays answered; the stray bytes get 400', async (t) => {
   const { app } = thingServer(t)
   const socket = connect({ host: '127.0.0.1', port: await listen(app) }).setEncoding('utf8')
   socket.write(creating())
@@ -48,7 +48,7 @@ test('[http.15] pipelined requests are answered in their order, the last whole o
   assert.deepEqual(made, ['cup'])
 })
 
-test('[http.15] more stray bytes while the request is carried out change nothing', async (t) => {
+test('[http.15] more stray bytes while the request runs change nothing', async (t) => {
   const { port, made, begun, release } = await maker(t)
   const socket = connect({ host: '127.0.0.1', port })
   socket.write(`${creating()}garbage`)
@@ -81,7 +81,7 @@ test('[http.15] stray bytes behind the last chunk do not touch the answer', asyn
   assert.deepEqual(made, ['cup'])
 })
 
-test('[http.15] a request that is malformed itself is 400 and not carried out', async (t) => {
+test('[http.15] a malformed request is 400 and is not executed', async (t) => {
   const { port, made, release } = await maker(t)
   release()
   const [start = ''] = creatingInChunks('cup', '').split('0\r\n')

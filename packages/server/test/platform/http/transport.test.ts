@@ -12,7 +12,7 @@ const HOST = 'Host: x'
 const JSON_LAST = ['Content-Type: application/json', 'Connection: close']
 const ONLY_CHUNKED = 'Transfer-Encoding must be chunked, and nothing else'
 
-test('[http.10] what two parsers might read differently is 400 and closes the connection', async (t) => {
+test('[http.10] a request that two parsers might read differently is 400 and closes the connection', async (t) => {
   const { app } = thingServer(t)
   const port = await listen(app)
   const chunked = '5\r\nhello\r\n0\r\n\r\n'
@@ -96,7 +96,7 @@ test('[http.10] headers of more than 16 KiB are 431', async (t) => {
   assert.match(answer, /X-Correlation-ID: made-1\r\n/)
 })
 
-test('[logs.3] [metrics.1] what cannot be read as a request is counted, and is a line at the first of a status', async (t) => {
+test('[logs.3] [metrics.1] unreadable requests are counted, and the first of each status is logged', async (t) => {
   const counted: number[] = []
   const { app, log } = thingServer(t, { onUnreadable: (status) => counted.push(status) })
   const port = await listen(app)

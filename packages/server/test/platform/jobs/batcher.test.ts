@@ -65,14 +65,14 @@ test('[engine.9] each item gets its own outcome; where the work itself fails all
   assert.equal(await batcher.submit('after'), 'after')
 })
 
-test('[engine.9] work that loses an item is distinguished from work that did it', async () => {
+test('[engine.9] an item without a result is an error', async () => {
   const batcher = createBatcher<string, string>(async () => [{ result: 'first' }], BOUNDS)
   const [first, second] = [batcher.submit('a'), batcher.submit('b')]
   assert.equal(await first, 'first')
   await assert.rejects(second, /lost an item/)
 })
 
-test('[engine.13] all waiters can be released: who waits is dropped, what runs goes on unheard', async () => {
+test('[engine.13] abandon drops what waits and rejects what runs, which goes on', async () => {
   const { batcher, running, batches, endBatch } = await runningBatcher()
   const waiting = batcher.submit('waiting')
   batcher.abandon(new Error('come back later'))
@@ -85,7 +85,7 @@ test('[engine.13] all waiters can be released: who waits is dropped, what runs g
   assert.deepEqual(batches, [['running'], ['next']])
 })
 
-test('[engine.13] what is dropped before its batch begins makes none', async () => {
+test('[engine.13] an item dropped before its batch begins starts no batch', async () => {
   const { batches, run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
   const dropped = batcher.submit('dropped')
