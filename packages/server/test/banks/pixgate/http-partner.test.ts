@@ -62,6 +62,8 @@ test('[partner.3] nobody listens: every call is NOT_SENT', async (t) => {
     partner.decodeQrCode('000201'),
     partner.sendRefund(refunds.ID, refunds.REQUEST),
     partner.getRefund(refunds.ID, refunds.REQUEST),
+    partner.readStatement({ from: 0, to: 1, cursor: null }),
+    partner.readBalance(),
   ])
   for (const { kind } of answers) assert.equal(kind, 'NOT_SENT')
 })
