@@ -74,7 +74,7 @@ async function exchangeIntoReset(link: PartnerLink, bankSocket: Promise<Socket>)
   return outcome
 }
 
-test('[partner.3] a reset before the bank read anything: lost, for nobody can tell', async (t) => {
+test('[partner.3] a reset before the bank read anything: lost', async (t) => {
   const accepted = Promise.withResolvers<Socket>()
   const bank = await rawBank(t, accepted.resolve)
   assert.deepEqual(await exchangeIntoReset(bank.link, accepted.promise), { kind: 'lost', reason: 'ECONNRESET' })

@@ -88,7 +88,7 @@ test('[engine.2] several moves of an operation are several moves and one row, th
   assert.deepEqual([...batch.readVersions], [['a', 7]], 'and what is compared is what was read at first')
 })
 
-test('[feed.1] what is notified of an operation is later than its last move, though another process made that by a clock ahead', () => {
+test('[feed.1] a notification is later than the last move of its operation, even of a process whose clock is ahead', () => {
   const notifying = (operationId: string) => ({
     ...moving(operationId, 'PAID'),
     notifications: [
@@ -155,7 +155,7 @@ test('[engine.5] an account must bear the lowest point of a batch, not only its 
   assert.deepEqual([change?.delta, change?.lowest, change?.entries.length], [0n, -100n, 2])
 })
 
-test('[engine.6] whatever a decision looked at is compared, moved or not', () => {
+test('[engine.6] every row that a decision read is compared, moved or not', () => {
   const batch = draft(operation('a'), operation('b'))
   add(batch, { ...moving('a', 'PAID'), exact: ['available'] }, ['a', 'b', 'nobody'])
   assert.deepEqual([...batch.readVersions.keys()].sort(), ['a', 'b'])
@@ -210,7 +210,7 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
   assert.deepEqual([openIn(fresh, 'a'), openIn(fresh, 'b')], [['id 1', 'id 2'], ['id 3']])
 })
 
-test('[cases.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
+test('[cases.48] a repeated report of a case is noted with it, unless the batch closes it', () => {
   const openCases = [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }]
   const telling = (operationId: string, valueCents: number) => ({
     ...moving(operationId, 'RECONCILIATION_REQUIRED'),
@@ -235,7 +235,7 @@ test('[cases.48] what is told again of a case is noted with it, and not where th
   ])
 })
 
-test('[engine.22] what changes in status, doubt, money or cases of an operation raises the versions of its open cases, once in a batch', () => {
+test('[engine.22] a change of status, doubt, money or cases of an operation raises the versions of its open cases, once in a batch', () => {
   const openCases = [
     { id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 3 },
     { id: 'y', kind: 'payment_in_suspense', reference: 'E1', rule: 'cash-in.unknown.7', version: 7 },
@@ -287,7 +287,7 @@ test('[engine.22] what changes in status, doubt, money or cases of an operation 
   assert.deepEqual(after(moving('b', 'PAID')), [['x 3', 'y 7'], []])
 })
 
-test('[cases.51] what follows the report or the decision of a case without an operation in its batch sees its new version', () => {
+test('[cases.51] a command after a report or decision of a case in the same batch sees its new version', () => {
   const reported = { operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'test.1' } } as const
   const batch = () =>
     draftKnowing({ operations: [], openCases: [{ id: 'x', ...reported, rule: 'test.1', version: 3 }] }, {})
@@ -318,7 +318,7 @@ test('[engine.19] a case of an operation opens and closes with a move of it, so 
   assert.equal(batch.isEmpty, true)
 })
 
-test('[engine.3] a move gives up what the operation held, and otherwise keeps it', () => {
+test('[engine.3] a move releases the exclusive key only if it says so', () => {
   const batch = draft(operation('a', { exclusiveKey: 'e' }), operation('b', { exclusiveKey: 'f' }))
   add(batch, { moves: [{ operationId: 'a', trigger: 'test', to: 'FAILED', givesUpExclusiveKey: true }] }, ['a'])
   add(batch, moving('b', 'PAID'), ['b'])

@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { testEngineThrough } from '../support/engine.ts'
 
-test('[engine.7] what changes nothing on the held rows is answered, not refused as contended', async (t) => {
+test('[engine.7] a command that changes nothing on the held rows is answered, not refused as contended', async (t) => {
   const { url } = await testDatabase(t)
   const turn = (enabled: boolean) =>
     administer(

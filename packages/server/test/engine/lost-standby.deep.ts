@@ -180,7 +180,7 @@ async function hangs(answer: Promise<unknown>, sessions: number): Promise<void> 
 }
 
 for (const by of ['external id', 'Idempotency-Key', 'code'] as const) {
-  test(`[database.7] [PL-40] what no standby has yet is not reported as created: a repeat by ${by} waits`, async (t) => {
+  test(`[database.7] [PL-40] an operation that no standby has is not reported as created: a repeat by ${by} waits`, async (t) => {
     const one = testEngine(t, primary.url)
     const charge = cashInRequest({ id: one.ids.uuid(), externalId: `funding-${by}` })
     await one.cashIns.create(charge)

@@ -19,7 +19,7 @@ test('[api-keys.9] an address has one spelling, and a mapped one is its IPv4 add
   for (const [given, plain] of spellings) assert.equal(plainAddress(given), plain, given)
 })
 
-test('[api-keys.12] [strangers.1] whose an address is: IPv4 each its own, IPv6 by /64, and what is none by nothing that it says', () => {
+test('[api-keys.12] [strangers.1] the network of an address: IPv4 itself, IPv6 its /64, anything else one of its own', () => {
   for (const [address, network] of [
     ['203.0.113.9', '203.0.113.9'],
     ['::ffff:203.0.113.9', '203.0.113.9'],
@@ -40,7 +40,7 @@ test('[api-keys.12] [strangers.1] whose an address is: IPv4 each its own, IPv6 b
   }
 })
 
-test('[api-keys.9] [production.7] [strangers.2] what a network includes, whichever way it and the address are written', () => {
+test('[api-keys.9] [production.7] [strangers.2] a network includes its addresses in every spelling', () => {
   const cases: [network: string, address: string, isIncluded: boolean][] = [
     ['203.0.113.0/24', '203.0.113.255', true],
     ['203.0.113.0/24', '203.0.114.0', false],

@@ -27,7 +27,7 @@ const SENT = {
 /** What is asked about, by subject and by the id that we gave. */
 const asked = (body: unknown) => parse(body).map(({ subject, references }) => [subject, references.externalId])
 
-test('[api-pix.11] each item asks about what it names', () => {
+test('[api-pix.11] each item causes a query of the operation it names', () => {
   assert.deepEqual(asked({ pix: [PIX] }), [['charge', ID]])
   assert.deepEqual(asked({ pix: [RETURNED] }), [
     ['charge', ID],
@@ -41,7 +41,7 @@ test('[api-pix.11] each item asks about what it names', () => {
   ])
 })
 
-test('[api-pix.11] nothing that it says of money is in what is read', () => {
+test('[api-pix.11] nothing that an item says of money is used', () => {
   const [event] = parse({ pix: [PIX] })
   assert.deepEqual([event?.kind, 'payment' in (event ?? {})], ['changed', false])
   assert.deepEqual(Object.keys(event?.evidence ?? {}), ['subject', 'id'])
@@ -51,7 +51,7 @@ test('[api-pix.11] a return names its payment, by which the charge of a return o
   assert.equal(parse({ pix: [RETURNED] })[1]?.references.endToEndId, E2E)
 })
 
-test('[api-pix.11] what was told before is the same event, and news is another', () => {
+test('[api-pix.11] a repeated report is the same event, a changed one another', () => {
   const keysOf = (body: unknown) => parse(body).map(({ key }) => JSON.stringify(key))
   assert.deepEqual(keysOf({ pix: [PIX] }), keysOf({ pix: [{ ...PIX, valor: '1.00', infoPagador: 'x' }] }))
   const all = [
@@ -64,12 +64,12 @@ test('[api-pix.11] what was told before is the same event, and news is another',
   assert.equal(new Set(all).size, all.length)
 })
 
-test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form the list has', () => {
+test('[api-pix.11] [api-pix.18] a payment is queried for every form of the list', () => {
   const forms = [{ pix: PIX }, [PIX], PIX, { pix: [{ ...PIX, devolucoes: null, gnExtras: null, status: null }] }]
   for (const form of forms) assert.deepEqual(asked(form), [['charge', ID]], JSON.stringify(form))
 })
 
-test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form Efí’s own members are', () => {
+test('[api-pix.11] [api-pix.18] a payment is queried for every form of Efí’s own members', () => {
   for (const gnExtras of ['x', 0, [], { idEnvio: 7 }, { pagador: 'x' }])
     assert.deepEqual(asked({ pix: [{ ...PIX, gnExtras }] }), [['charge', ID]], JSON.stringify(gnExtras))
 })

@@ -68,7 +68,7 @@ test('[api-pix.2] a charge whose request has not left five seconds after its sec
   assert.deepEqual(isOver, [false, true])
 })
 
-test('[api-pix.2] a company is asked by its CNPJ, and what was not given is not told', async () => {
+test('[api-pix.2] a company is named by its CNPJ, and optional members are left out', async () => {
   const bank = partnerOf(NOON, answered(201, COB), answered(201, COB))
   const { description: _, payer: __, ...bare } = REQUEST
   await bank.createCharge(ID, { ...bare, payer: { name: 'Loja', document: '12ABC34501DE35' } })
@@ -100,7 +100,7 @@ for (const [name, body, now, kind, status] of told) {
   })
 }
 
-test('[api-pix.5] a paid charge that tells no payment is looked up by its txid, and every payment counts', async () => {
+test('[api-pix.5] the payments of a paid charge without payments are looked up by its txid', async () => {
   const second = { ...PIX, endToEndId: `${E2E.slice(0, -1)}z`, valor: '0.01' }
   const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
   const bank = partnerOf(NOON, paid, answered(200, { parametros: PAGE, pix: [PIX, second] }))
@@ -111,7 +111,7 @@ test('[api-pix.5] a paid charge that tells no payment is looked up by its txid, 
   assert.equal(query.get('fim'), new Date(NOON).toISOString(), 'no later than the time that the bank tells')
 })
 
-test('[api-pix.5] a paid charge whose payment nobody tells is unknown', async () => {
+test('[api-pix.5] a paid charge without a payment anywhere is unknown', async () => {
   const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
   for (const list of [answered(200, { parametros: PAGE, pix: [] }), answered(500, undefined)]) {
     assert.equal((await partnerOf(NOON, paid, list).getCharge(ID, REQUEST)).kind, 'UNKNOWN')
@@ -191,7 +191,7 @@ for (const [name, outcome] of [
   })
 }
 
-test('[api-pix.3] why the bank refuses is told with what it names', async () => {
+test('[api-pix.3] the reason of a refusal has the fields that the bank names', async () => {
   const violacoes = [{ razao: 'deve ser maior que zero', propriedade: 'cob.valor.original' }]
   const bank = partnerOf(NOON, problem(400, 'CobOperacaoInvalida', { violacoes }), NO_COB)
   const answer = await bank.createCharge(ID, REQUEST)
@@ -362,7 +362,7 @@ test('[api-pix.9] [api-pix.5] a bank of whole seconds is asked for no second tha
   assert.equal(query.get('fim'), '2026-11-22T12:01:00Z')
 })
 
-test('[api-pix.9] what went back of older payments is listed every hour, over the last hundred days', async () => {
+test('[api-pix.9] returns of older payments are listed every hour, over the last hundred days', async () => {
   let elapsedMs = 0
   const bank = partnerWith({ bankNow: () => NOON + elapsedMs }, ...Array.from({ length: 8 }, () => pageOf([PIX])))
   const read = async () => {

@@ -127,7 +127,7 @@ test('[efi.3] a return that is listed twice has come back once', async () => {
   assert.deepEqual(await of(half, { ...half, rtrId: `${RTR.slice(0, -1)}z` }), ['RETURNED', 2])
 })
 
-test('[efi.5] [api-pix.18] who was paid may have any form in the list, and what cannot be kept names nothing', async () => {
+test('[efi.5] [api-pix.18] the payee in the list may have any form, and an id that cannot be stored names nothing', async () => {
   const { entries, unreadable } = await listOf(
     { ...SENT, favorecido: 'x', gnExtras: [] },
     { ...SENT, favorecido: { identificacao: { nome: 7 }, contaBanco: [] } },
@@ -144,7 +144,7 @@ test('[efi.5] [api-pix.18] who was paid may have any form in the list, and what 
   )
 })
 
-test('[efi.3] why it came to nothing is told by the code of the rejection', async () => {
+test('[efi.3] a failed payout has the code of the rejection', async () => {
   const gnExtras = { erro: { codigo: 'AC03', origem: 'PSP', motivo: 'conta inválida' } }
   const answer = await efiOf(answered(200, { ...SENT, status: 'NAO_REALIZADO', gnExtras })).getPayout(ID, TERMS)
   assert.ok(answer.kind === 'FINAL')
@@ -264,7 +264,7 @@ test('[efi.4] a code that the bank refuses to read is refused in its words, once
   assert.equal((await efiOf(refused, answered(500, {})).sendPayout(ID, order)).kind, 'UNKNOWN')
 })
 
-test('[efi.4] [AP-22] whether a code has expired our clock says, however wrong the bank’s is', async () => {
+test('[efi.4] [AP-22] our clock decides whether a code has expired, not the bank’s', async () => {
   const outcomes = [answered(200, CODE), answered(201, { ...TAKEN, valor: '567.89' })]
   const bank = efiWith({ bankNow: () => NOW + 86_400_000 }, ...outcomes)
   assert.equal((await bank.sendPayout(ID, await orderOf(CODE))).kind, 'ACCEPTED')
@@ -372,7 +372,7 @@ for (const [name, back] of [
     )
   })
 
-test('[efi.5] the statement has what was sent and what came back of it', async () => {
+test('[efi.5] the statement has payouts and their returns', async () => {
   const pix = [
     { ...SENT, devolucoes: [BACK] },
     { ...SENT, status: 'NAO_REALIZADO' },
@@ -392,7 +392,7 @@ test('[efi.5] the statement has what was sent and what came back of it', async (
   assert.match(bank.calls[0]?.path ?? '', /^\/v2\/gn\/pix\/enviados\?/)
 })
 
-test('[efi.5] what settles or comes back later is listed again: two days every hour, a hundred every day', async () => {
+test('[efi.5] late settlements and returns are listed again: two days every hour, a hundred every day', async () => {
   const bank = efiOf(...Array.from({ length: 5 }, () => pageOf([])))
   const lists: (string | null)[] = []
   for (let cursor: string | null = null; lists.length < 6; ) {
@@ -434,7 +434,7 @@ for (const total of ['1e1', '-1.00', '-0.01'])
     assert.equal(answer.kind, 'UNKNOWN')
   })
 
-test('[partner.8] a bank that carries out twice what it gets twice promises nothing', () => {
+test('[partner.8] a bank without idempotent orders lacks those capabilities', () => {
   const partner = efiWith({ hasIdempotentOrders: false, paysQrCodes: false })
   assert.equal(partner.capabilities.has('decode-qr-code'), false)
   const kept = [...partner.capabilities].filter((capability) => capability.startsWith('idempotent-'))

@@ -33,7 +33,7 @@ test('[partner.1] a charge is asked for under our id, in integer centavos, the s
   assert.equal(first?.body, second?.body)
 })
 
-test('[partner.3] what is optional is left out where it was not given', async (t) => {
+test('[partner.3] optional members are left out', async (t) => {
   const partner = await partnerOf(t, [201, CHARGE])
   const { valueCents, expiresAt, askedAt, merchant } = REQUEST
   await partner.createCharge(ID, { valueCents, expiresAt, askedAt, merchant })

@@ -69,7 +69,7 @@ async function listed(): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-test('[database.10] [database.13] pixgate_app and everybody may do what the list says, and nothing else', async (t) => {
+test('[database.10] [database.13] the grants of pixgate_app and PUBLIC are those of the list', async (t) => {
   const url = await emptyDatabase(t)
   await migrate(url, MACHINES)
   const [grants, expected] = [await grantsAt(url), await listed()]

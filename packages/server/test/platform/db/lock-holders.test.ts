@@ -20,7 +20,7 @@ async function server(t: TestContext) {
   return { url, own, database, logger, lines }
 }
 
-test('[audit.11] a session of the server’s login that holds the head of the trail is ended and told, and rows can be added again', async (t) => {
+test('[audit.11] a session of the server’s login that locks the head of the audit trail is ended and logged', async (t) => {
   const { url, own, database, logger, lines } = await server(t)
   const thief = new pg.Client({ connectionString: own, application_name: 'thief' })
   const ended = new Promise((resolve) => thief.on('error', resolve))
@@ -47,7 +47,7 @@ const HOLDS: Readonly<Record<string, string>> = {
 }
 
 for (const [what, sql] of Object.entries(HOLDS)) {
-  test(`[audit.11] a session that holds ${what} is ended and told, and one that holds it for a moment is not`, async (t) => {
+  test(`[audit.11] a session that locks ${what} for long is ended and logged`, async (t) => {
     const { own, database, logger, lines } = await server(t)
     const thief = await sessionOf(t, own)
     const ended = new Promise((resolve) => thief.on('error', resolve))
@@ -73,7 +73,7 @@ test('[audit.11] a login that owns the tables, and migrates them, is not ended f
   await migration.query('ROLLBACK')
 })
 
-test('[audit.11] whoever reads the trail, or waits in a transaction that holds nothing, is left alone', async (t) => {
+test('[audit.11] a session that reads the audit trail or holds no lock is left alone', async (t) => {
   const { own, database, logger, lines } = await server(t)
   const reader = new pg.Client({ connectionString: own })
   await reader.connect()

@@ -76,7 +76,7 @@ test('[DB-11] migrations are applied once, in their order, to a new database and
   assert.ok((await tables(url)).includes('made_up'))
 })
 
-test('[DB-11] [database.9] who waits for another process to migrate says so after two seconds, then each minute, until it is over', async (t) => {
+test('[DB-11] [database.9] waiting for the migration of another process is logged after two seconds, then each minute', async (t) => {
   const url = await emptyDatabase(t)
   const holder = await openHolder(url)
   await holder.hold('SELECT pg_advisory_xact_lock(7046741001)')
@@ -264,7 +264,7 @@ const KEPT_AS_SAID = {
   statement_entry: ['direction', 'id', 'kind', 'end_to_end_id', 'reference', 'value_cents', 'occurred_at', 'seen_at'],
 }
 
-test('[engine.10] [statement.4] what the bank said is kept as it was said, whatever becomes of it', async (t) => {
+test('[engine.10] [statement.4] reports of the bank are stored unchanged', async (t) => {
   const { url } = await testDatabase(t)
   for (const [table, columns] of Object.entries(KEPT_AS_SAID)) {
     for (const column of columns) {

@@ -73,7 +73,7 @@ test('[config.10] a refusal that came through a pool is told as one that did not
   assert.equal(String(error), 'StartupError: DATABASE_URL: permission denied to set role')
 })
 
-test('[config.10] what is not about reaching the database stays what it is', () => {
+test('[config.10] other errors stay unchanged', () => {
   const syntax = new pg.DatabaseError('syntax error', 0, 'error')
   syntax.code = '42601'
   const startup = new StartupError('too old')
@@ -81,7 +81,7 @@ test('[config.10] what is not about reaching the database stays what it is', () 
   for (const error of [syntax, startup, missing]) assert.equal(databaseStartupError(error, 'postgres://h/d'), error)
 })
 
-test('[health.5] what is wrong with the database is told without names and addresses', () => {
+test('[health.5] problems of the database are described without names and addresses', () => {
   const withCode = (code: string) => Object.assign(new Error('of 10.0.0.1'), { code })
   const refusal = (code: string) => Object.assign(new pg.DatabaseError('user "pixgate"', 0, 'error'), { code })
   assert.equal(databaseProblem(withCode('ENOTFOUND')), 'the database cannot be found: its name does not resolve')

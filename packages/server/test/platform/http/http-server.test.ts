@@ -11,7 +11,7 @@ const refuse = (refusal: Error) => async () => {
   throw refusal
 }
 
-test('[http.5] a handler gets what was validated, and its reply is what is answered', async (t) => {
+test('[http.5] a handler gets the validated input, and its reply is the answer', async (t) => {
   const { app } = thingServer(t, {
     handlers: {
       createThing: async ({ body, params, query, context }) => {
