@@ -73,6 +73,8 @@ test('[partner.6] [CO-10] half a minute later it is half open, for one send: a f
 
 test('[CO-10] what is sent while it is open counts too: a failure keeps it open, an answer closes it at once', () => {
   const breaker = openBreaker()
+  breaker.note('getCharge', ACCEPTED, 0)
+  assert.equal(breaker.wanted('orders', 0), 0, 'a question is not counted')
   breaker.note('sendPayout', TIMEOUT, 20_000)
   assert.equal(breaker.wanted('orders', 40_000), 0)
   breaker.note('sendPayout', REJECTED, 40_000)
@@ -99,7 +101,7 @@ test('[CO-13] an answer that was under way does not end the wait after a 429', (
   assert.equal(breaker.wanted('orders', 1), 0)
 })
 
-test('[partner.6] [partner.9] [AP-21] what came of an order alone is counted neither way', () => {
+test('[partner.6] [partner.9] [AP-21] an answer about one order alone is not counted', () => {
   const breaker = createBreaker()
   for (let sends = 0; sends < 50; sends++) breaker.note('sendPayout', { ...UNREACHABLE, isOfOrderAlone: true }, 0)
   assert.equal(breaker.wanted('orders', 0), ANY)
@@ -108,7 +110,7 @@ test('[partner.6] [partner.9] [AP-21] what came of an order alone is counted nei
   assert.equal(open.wanted('orders', 30_000), 1, 'it is for another order to show whether the bank is back')
 })
 
-test('[partner.6] [api-pix.15] what was held back tells how long, and counts for nothing', () => {
+test('[partner.6] [api-pix.15] a held-back call prolongs the wait and is not counted', () => {
   const held = (retryAfterMs: number) => ({ ...UNREACHABLE, httpStatus: 429, retryAfterMs })
   const breaker = createBreaker()
   breaker.note('sendPayout', TOO_MANY, 0)
@@ -117,15 +119,6 @@ test('[partner.6] [api-pix.15] what was held back tells how long, and counts for
   breaker.note('sendPayout', TOO_MANY, 65_000)
   breaker.note('sendPayout', held(1_000), 65_000)
   assert.equal(breaker.wanted('orders', 66_000), 0, 'a shorter wait ends no longer one')
-})
-
-test('[CO-10] questions and charges are not counted, whatever comes of them', () => {
-  const breaker = openBreaker()
-  breaker.note('getCharge', ACCEPTED, 0)
-  assert.equal(breaker.wanted('orders', 0), 0)
-  const closed = createBreaker()
-  for (let failures = 0; failures < 50; failures++) closed.note('getCharge', TIMEOUT, 0)
-  assert.equal(closed.wanted('orders', 0), ANY)
 })
 
 function guarding(bank: Partner, clock: { now(): number }) {
@@ -237,7 +230,7 @@ function ask(breaker: ReturnType<typeof createBreaker>, asker: string, answer: A
   }
 }
 
-test('[partner.9] [QR-2] questions about QR codes have a count of their own', () => {
+test('[partner.9] [QR-2] QR code queries are counted apart', () => {
   const breaker = createBreaker()
   ask(breaker, 'shop', TIMEOUT, 5)
   assert.deepEqual(
@@ -269,7 +262,7 @@ for (const [name, answer] of [
   })
 }
 
-test('[partner.9] nobody asks about more than sixteen QR codes at once, so that no one holds the connections to the bank', () => {
+test('[partner.9] at most sixteen QR code queries of one client are in flight', () => {
   const breaker = createBreaker()
   for (let asked = 0; asked < 16; asked++) {
     assert.equal(breaker.wanted('qr_codes', 0, 'thief'), ANY)
@@ -280,7 +273,7 @@ test('[partner.9] nobody asks about more than sixteen QR codes at once, so that 
   assert.equal(breaker.wanted('qr_codes', 0, 'thief'), ANY)
 })
 
-test('[partner.9] a question about a QR code that ends in an error is under way no longer', async () => {
+test('[partner.9] a QR code query that ends in an error is no longer in flight', async () => {
   const bank = createHttpPartner({ exchange: () => Promise.reject(new Error('a fault')), close: async () => undefined })
   const partner = guarding(bank, { now: () => 0 })
   await assert.rejects(partner.decodeQrCode('000201', undefined, 'shop'), /a fault/)

@@ -36,7 +36,7 @@ test('[partner.12] a certificate that ends within 30 days is a warning a day, wi
   )
 })
 
-test('[partner.12] each certificate is told by itself, and one that was renewed no longer', () => {
+test('[partner.12] each certificate is logged by itself, and a renewed one no longer', () => {
   const bank = (renewed: boolean) => ({ of: 'bank', endsAt: ENDS_AT + (renewed ? 365 * DAY_MS : 0) }) as const
   const authority = { of: 'authority', endsAt: ENDS_AT - DAY_MS } as const
   assert.deepEqual(

@@ -74,7 +74,7 @@ async function exchangeIntoReset(link: PartnerLink, bankSocket: Promise<Socket>)
   return outcome
 }
 
-test('[partner.3] a reset before the bank read anything: lost, for nobody can tell', async (t) => {
+test('[partner.3] a reset before the bank read anything: lost', async (t) => {
   const accepted = Promise.withResolvers<Socket>()
   const bank = await rawBank(t, accepted.resolve)
   assert.deepEqual(await exchangeIntoReset(bank.link, accepted.promise), { kind: 'lost', reason: 'ECONNRESET' })
@@ -156,14 +156,6 @@ test('[partner.3] a redirect is not followed', async (t) => {
   const bank = await scriptedBank(t, (response) => response.writeHead(307, { location: '/elsewhere' }).end())
   assert.deepEqual(withoutDate(await bank.link.exchange(call)), { kind: 'answered', httpStatus: 307, json: undefined })
   assert.equal(bank.received.length, 1)
-})
-
-test('[partner.3] an early hint is not the answer', async (t) => {
-  const bank = await scriptedBank(t, (response) => {
-    response.writeProcessing()
-    answer(response, 201, {})
-  })
-  assert.deepEqual(withoutDate(await bank.link.exchange(call)), { kind: 'answered', httpStatus: 201, json: {} })
 })
 
 test('[partner.3] no answer in time: lost', async (t) => {

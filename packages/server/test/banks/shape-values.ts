@@ -375,23 +375,8 @@ const INFORMATION: readonly (readonly [name: string, values: readonly unknown[]]
 ]
 
 const STRANGE_NAMES = [
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  'toJSON',
-  'then',
-  'length',
-  'Valor',
-  'VALOR',
-  'valor ',
-  'EndToEndId',
-  'end_to_end_id',
-  'Horario',
-  'é',
-  '',
-  '0',
-  'nome\u0000',
-  '~1/~0',
+  ...['constructor', 'toString', 'hasOwnProperty', 'toJSON', 'then', 'length', 'Valor', 'VALOR', 'valor '],
+  ...['EndToEndId', 'end_to_end_id', 'Horario', 'é', '', '0', 'nome\u0000', '~1/~0'],
 ]
 
 const STRANGE_VALUES: readonly unknown[] = [

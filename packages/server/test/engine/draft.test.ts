@@ -88,7 +88,7 @@ test('[engine.2] several moves of an operation are several moves and one row, th
   assert.deepEqual([...batch.readVersions], [['a', 7]], 'and what is compared is what was read at first')
 })
 
-test('[feed.1] what is notified of an operation is later than its last move, though another process made that by a clock ahead', () => {
+test('[feed.1] a notification is later than the last move of its operation, even of a process whose clock is ahead', () => {
   const notifying = (operationId: string) => ({
     ...moving(operationId, 'PAID'),
     notifications: [
@@ -104,20 +104,12 @@ test('[feed.1] what is notified of an operation is later than its last move, tho
   assert.deepEqual([NOW - 1, NOW, NOW + 2_000].map(notifiedAt), [0, 0, 2_001])
 })
 
-test('[engine.2] what a batch creates it can also move; all of it is one new row', () => {
+test('[engine.2] what a batch creates it can also move, within one decision and later; all of it is one new row', () => {
   const batch = draft()
-  add(batch, creating(operation('a')))
-  add(batch, moving('a', 'PAID'), ['a'])
-  assert.equal(batch.operation('a')?.status, 'PAID')
-  assert.equal(batch.createdOperations.get('a')?.version, 2)
-  assert.equal(batch.movedOperations.size, 0)
-  assert.equal(batch.readVersions.size, 0, 'a row that is not there yet cannot be compared')
-  assert.equal(batch.moves.length, 2)
-})
-
-test('[engine.2] within one decision a move sees what was created and moved before it', () => {
-  const batch = draft()
-  add(batch, { ...creating(operation('a')), moves: [...moving('a', 'PAID').moves, ...moving('a', 'FAILED').moves] })
+  add(batch, { ...creating(operation('a')), ...moving('a', 'PAID') })
+  add(batch, moving('a', 'FAILED'), ['a'])
+  assert.deepEqual([batch.operation('a')?.status, batch.createdOperations.get('a')?.version], ['FAILED', 3])
+  assert.deepEqual([batch.movedOperations.size, batch.readVersions.size], [0, 0])
   assert.deepEqual(
     batch.moves.map(({ after }) => [after.status, after.version]),
     [
@@ -128,14 +120,14 @@ test('[engine.2] within one decision a move sees what was created and moved befo
   )
 })
 
-test('[engine.3] an external id or idempotency key is taken once in a batch, per kind', () => {
+test('[engine.3] an external id or idempotency key is taken once in a batch, per kind; an exclusive key once for all kinds', () => {
   const batch = draft()
-  add(batch, creating(operation('a', { externalId: 'x', idempotencyKey: 'k' })))
+  add(batch, creating(operation('a', { externalId: 'x', idempotencyKey: 'k', exclusiveKey: 'e' })))
   const isTaken = (given: object) => batch.isTaken({ kind: 'cash_in', externalId: 'y', idempotencyKey: null, ...given })
-  assert.equal(isTaken({ externalId: 'x' }), true)
-  assert.equal(isTaken({ idempotencyKey: 'k' }), true)
-  assert.equal(isTaken({ kind: 'cash_out', externalId: 'x' }), false)
-  assert.equal(isTaken({}), false)
+  for (const taken of [{ externalId: 'x' }, { idempotencyKey: 'k' }, { kind: 'cash_out', exclusiveKey: 'e' }])
+    assert.equal(isTaken(taken), true, JSON.stringify(taken))
+  for (const free of [{ kind: 'cash_out', externalId: 'x' }, {}, { exclusiveKey: 'another' }, { exclusiveKey: null }])
+    assert.equal(isTaken(free), false, JSON.stringify(free))
 })
 
 test('[engine.5] each decision sees the balance that the ones before it leave', () => {
@@ -163,7 +155,7 @@ test('[engine.5] an account must bear the lowest point of a batch, not only its 
   assert.deepEqual([change?.delta, change?.lowest, change?.entries.length], [0n, -100n, 2])
 })
 
-test('[engine.6] whatever a decision looked at is compared, moved or not', () => {
+test('[engine.6] every row that a decision read is compared, moved or not', () => {
   const batch = draft(operation('a'), operation('b'))
   add(batch, { ...moving('a', 'PAID'), exact: ['available'] }, ['a', 'b', 'nobody'])
   assert.deepEqual([...batch.readVersions.keys()].sort(), ['a', 'b'])
@@ -188,39 +180,6 @@ const opening = (operationId: string, kind: CaseOfOperation, reference = '') => 
 /** Ids of an operation's open cases as the next decision sees them. */
 const openIn = (batch: Draft, operationId: string) => batch.operation(operationId)?.openCases?.map(({ id }) => id)
 
-test('[engine.19] a case without an operation is something to write, and so is its end', () => {
-  const batch = draft()
-  assert.equal(batch.isEmpty, true)
-  add(batch, { cases: [{ operationId: null, kind: 'event_set_aside', reference: '', facts: { rule: 'test.1' } }] })
-  assert.equal(batch.isEmpty, false)
-  const closing = draft()
-  add(closing, { closes: ['c'] })
-  assert.deepEqual([closing.isEmpty, closing.cases.closedIds], [false, ['c']])
-})
-
-test('[engine.19] each decision sees the cases that the ones before it leave open, and closes those that it names', () => {
-  const openCases = [
-    { id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 },
-    { id: 'y', kind: 'payment_in_suspense', reference: 'E1', rule: 'cash-in.unknown.7', version: 1 },
-  ]
-  const batch = draft(operation('a', { openCases }), operation('b'))
-  add(batch, opening('a', 'outcome_unknown'))
-  assert.deepEqual(openIn(batch, 'a'), ['x', 'y', 'id 1'])
-  add(batch, { ...moving('a', 'PAID'), closes: ['id 1', 'x'] })
-  assert.deepEqual(openIn(batch, 'a'), ['y'])
-  add(batch, opening('b', 'charge_unclear'))
-  assert.deepEqual([openIn(batch, 'a'), openIn(batch, 'b')], [['y'], ['id 2']])
-  assert.deepEqual(
-    batch.cases.opened.map(({ id, isClosed }) => [id, isClosed]),
-    [
-      ['id 1', true],
-      ['id 2', false],
-    ],
-    'what it opens and closes is one row, closed',
-  )
-  assert.deepEqual(batch.cases.closedIds, ['x'])
-})
-
 test('[engine.2] [engine.19] however often a batch opens and closes a case, it is one row, as it is left', () => {
   const openCases = [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }]
   const batch = draft(operation('a', { openCases }))
@@ -231,22 +190,27 @@ test('[engine.2] [engine.19] however often a batch opens and closes a case, it i
   assert.deepEqual(written(), [[], ['x']])
   add(batch, opening('a', 'charge_unclear'))
   assert.deepEqual([written(), openIn(batch, 'a')], [[[], []], ['x']], 'it stays open')
+  add(batch, { ...opening('a', 'charge_unclear'), closes: ['x'] })
+  assert.deepEqual([written(), openIn(batch, 'a')], [[[], []], ['x']], 'closed and opened by one decision')
 
-  const fresh = draft(operation('a'))
+  const fresh = draft(operation('a'), operation('b'))
   add(fresh, opening('a', 'charge_unclear'))
   add(fresh, { ...moving('a', 'PAID'), closes: ['id 1'] })
   add(fresh, opening('a', 'charge_unclear'))
   add(fresh, opening('a', 'charge_unclear', 'E1'))
+  add(fresh, opening('b', 'charge_unclear'))
   assert.deepEqual(
     fresh.cases.opened.map(({ id, reference, isClosed }) => [id, reference, isClosed]),
     [
       ['id 1', '', false],
       ['id 2', 'E1', false],
+      ['id 3', '', false],
     ],
   )
+  assert.deepEqual([openIn(fresh, 'a'), openIn(fresh, 'b')], [['id 1', 'id 2'], ['id 3']])
 })
 
-test('[cases.48] what is told again of a case is noted with it, and not where the batch closes it', () => {
+test('[cases.48] a repeated report of a case is noted with it, unless the batch closes it', () => {
   const openCases = [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }]
   const telling = (operationId: string, valueCents: number) => ({
     ...moving(operationId, 'RECONCILIATION_REQUIRED'),
@@ -271,7 +235,7 @@ test('[cases.48] what is told again of a case is noted with it, and not where th
   ])
 })
 
-test('[engine.22] what changes in status, doubt, money or cases of an operation raises the versions of its open cases, once in a batch', () => {
+test('[engine.22] a change of status, doubt, money or cases of an operation raises the versions of its open cases, once in a batch', () => {
   const openCases = [
     { id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 3 },
     { id: 'y', kind: 'payment_in_suspense', reference: 'E1', rule: 'cash-in.unknown.7', version: 7 },
@@ -323,7 +287,7 @@ test('[engine.22] what changes in status, doubt, money or cases of an operation 
   assert.deepEqual(after(moving('b', 'PAID')), [['x 3', 'y 7'], []])
 })
 
-test('[cases.51] what follows the report or the decision of a case without an operation in its batch sees its new version', () => {
+test('[cases.51] a command after a report or decision of a case in the same batch sees its new version', () => {
   const reported = { operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'test.1' } } as const
   const batch = () =>
     draftKnowing({ operations: [], openCases: [{ id: 'x', ...reported, rule: 'test.1', version: 3 }] }, {})
@@ -341,16 +305,6 @@ test('[cases.51] what follows the report or the decision of a case without an op
   assert.deepEqual([closed.openCase('x')?.version, closed.cases.closedIds], [4, []], 'opened again')
 })
 
-test('[engine.19] what a decision closes and opens at once is open', () => {
-  const batch = draft(
-    operation('a', {
-      openCases: [{ id: 'x', kind: 'charge_unclear', reference: '', rule: 'cash-in.unknown.7', version: 1 }],
-    }),
-  )
-  add(batch, { ...opening('a', 'charge_unclear'), closes: ['x'] })
-  assert.deepEqual([batch.cases.closedIds, openIn(batch, 'a')], [[], ['x']])
-})
-
 test('[engine.19] a case of an operation opens and closes with a move of it, so its version covers its cases', () => {
   const batch = draft(
     operation('a', {
@@ -364,16 +318,7 @@ test('[engine.19] a case of an operation opens and closes with a move of it, so 
   assert.equal(batch.isEmpty, true)
 })
 
-test('[engine.3] what only one may hold is taken once in a batch, of whatever kind', () => {
-  const batch = draft()
-  add(batch, creating(operation('a', { exclusiveKey: 'e' })))
-  const isTaken = (exclusiveKey: string | null) =>
-    batch.isTaken({ kind: 'cash_out', externalId: 'y', idempotencyKey: null, exclusiveKey })
-  assert.deepEqual(['e', 'another', null].map(isTaken), [true, false, false])
-  assert.equal(batch.isTaken({ kind: 'cash_out', externalId: 'y', idempotencyKey: null }), false)
-})
-
-test('[engine.3] a move gives up what the operation held, and otherwise keeps it', () => {
+test('[engine.3] a move releases the exclusive key only if it says so', () => {
   const batch = draft(operation('a', { exclusiveKey: 'e' }), operation('b', { exclusiveKey: 'f' }))
   add(batch, { moves: [{ operationId: 'a', trigger: 'test', to: 'FAILED', givesUpExclusiveKey: true }] }, ['a'])
   add(batch, moving('b', 'PAID'), ['b'])
@@ -389,7 +334,10 @@ function draftWithControls(): Draft {
   return draftKnowing({ operations: [operation('a')], controls }, {})
 }
 
-test('[engine.6] a control that a command looked at is compared, changed or not; others are not', () => {
+test('[engine.6] a control is decided on and changed only where the command looked at it, and then compared', () => {
+  assert.throws(() => draft().control('cash_out_switch'), /control cash_out_switch was not read/)
+  const changing = { ...moving('a', 'PAID'), controls: { cash_out_switch: { enabled: false } } }
+  assert.throws(() => add(draftWithControls(), changing, ['a']), /without having been looked at/)
   const batch = draftWithControls()
   add(batch, moving('a', 'PAID'), ['a'], { controls: ['cash_out_switch'] })
   assert.deepEqual([...batch.readControls], ['cash_out_switch'])
@@ -408,10 +356,6 @@ test('[engine.6] within a batch a command sees the control as the ones before it
   const value = { enabled: false, reason: 'two' }
   assert.deepEqual([...batch.changedControls], [['cash_out_switch', { version: 5n, value }]])
   assert.equal(batch.versionOf('cash_out_switch'), 5n, 'each time that it is set counts')
-})
-
-test('[engine.6] a control that was not read cannot be decided on', () => {
-  assert.throws(() => draft().control('cash_out_switch'), /control cash_out_switch was not read/)
 })
 
 /** Who owes 80 since long, and 50 since lately, and has nothing. */
@@ -435,7 +379,7 @@ function repayments(batch: Draft) {
     .map(({ operationId, amountCents, shown, reference }) => [operationId, amountCents, shown, reference])
 }
 
-test('[ledger.recover] a credit repays the oldest debt first, under the debt’s operation, as a forced debit', () => {
+test('[ledger.recover] credits repay the oldest debt first, under the debt’s operation, as a forced debit; what is left over is free', () => {
   const batch = indebted()
   add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n) }, ['a'])
   assert.deepEqual(repayments(batch), [
@@ -444,11 +388,6 @@ test('[ledger.recover] a credit repays the oldest debt first, under the debt’s
   ])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [0n, -30n])
   assert.equal(batch.accountChanges.get('available')?.lowest, 0n)
-})
-
-test('[ledger.recover] the next credit in the batch goes on where the last one ended; what is left over is free', () => {
-  const batch = indebted()
-  add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n) }, ['a'])
   add(batch, { ...moving('b', 'PAID'), ...earning('b', 100n) }, ['b'])
   assert.deepEqual(repayments(batch).slice(2), [['new', -30n, 'FORCED_DEBIT', 'cash_in_paid b E b']])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [70n, 0n])
@@ -519,12 +458,6 @@ test('[ledger.recover] a debt that is made while money is free is repaid from it
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [80n, 0n])
 })
 
-test('[engine.6] a control changes only where the command looked at it', () => {
-  const batch = draftWithControls()
-  const changing = { ...moving('a', 'PAID'), controls: { cash_out_switch: { enabled: false } } }
-  assert.throws(() => add(batch, changing, ['a']), /without having been looked at/)
-})
-
 /** A payment that was booked on operation `a` before. */
 function draftKnowingPayment(): Draft {
   const movements = new Map([
@@ -537,14 +470,6 @@ function draftKnowingPayment(): Draft {
 const booking = (operationId: string, kind: 'cash_in_paid' | 'arrived_unattributed', reference: string) => ({
   ...moving(operationId, 'RECONCILIATION_REQUIRED'),
   journals: [{ operationId, kind, reference, amounts: { v: 100n, f: 0n, p: 100n } }],
-})
-
-test('[engine.14] a movement is booked with its journal, and seen by what follows in the batch', () => {
-  const batch = draftKnowingPayment()
-  assert.equal(batch.movement({ direction: 'in', id: 'E2' }), undefined)
-  add(batch, booking('b', 'cash_in_paid', 'E2'), ['b'])
-  assert.deepEqual([...batch.movements.values()], [{ direction: 'in', id: 'E2', operationId: 'b', valueCents: 100n }])
-  assert.equal(batch.movement({ direction: 'in', id: 'E2' })?.operationId, 'b')
 })
 
 test('[ledger.movements] no movement is booked twice, in suspense neither, nor without having been looked up', () => {

@@ -36,6 +36,12 @@ async function create({ cashIns, ids }: TestEngine, externalId: string, valueCen
   return (await cashIns.create(cashInRequest({ id: ids.uuid(), externalId, valueCents }))).cashIn
 }
 
+/** Two processes on one database. */
+async function processes(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  return { url, database, one: testEngine(t, url), other: testEngine(t, url) }
+}
+
 /** Spends from the available balance, as a payout does: what a hot balance is about. */
 function spend(
   { ids }: TestEngine,
@@ -80,9 +86,8 @@ function spend(
   }
 }
 
-test('[engine.2] several inputs to one operation in one batch leave one row and every move', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+test('[engine.2] several inputs to one operation in one batch write one row and every move', async (t) => {
+  const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   await Promise.all([
     one.cashIns.apply(id, { on: 'charge.accepted', transactionId: 'tx', pixCode: 'code' }),
@@ -98,8 +103,7 @@ test('[engine.2] several inputs to one operation in one batch leave one row and 
 })
 
 test('[engine.3] an external id is used once, in one batch, in two, and in two processes', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const results = await Promise.allSettled([create(one, 'a'), create(one, 'a'), create(other, 'a'), create(other, 'a')])
   await assert.rejects(create(one, 'a'), ({ code }: Refusal) => code === 'duplicate_external_id')
   assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
@@ -109,9 +113,8 @@ test('[engine.3] an external id is used once, in one batch, in two, and in two p
   assert.equal((await database.rows(statuses, [])).length, 1)
 })
 
-test('[engine.3] a duplicate does not fail its neighbours in the batch', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+test('[engine.3] a duplicate fails no other command of the batch', async (t) => {
+  const { database, one, other } = await processes(t)
   await create(other, 'b')
   const results = await Promise.allSettled(['a', 'b', 'c'].map((externalId) => create(one, externalId)))
   assert.deepEqual(
@@ -122,8 +125,7 @@ test('[engine.3] a duplicate does not fail its neighbours in the batch', async (
 })
 
 test('[engine.4] a retry of a payout whose answer was lost finds it, even if it drained the balance', async (t) => {
-  const { url } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { one } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, paid('E1'))
   const payout = spend(one, 'payout', 99_00n)
@@ -135,9 +137,8 @@ test('[engine.4] a retry of a payout whose answer was lost finds it, even if it 
   )
 })
 
-test('[engine.4] a refusal is decided on the latest rows, not on what a cache believes', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+test('[engine.4] a refusal is decided on the latest rows, not on cached ones', async (t) => {
+  const { database, one, other } = await processes(t)
   await assert.rejects(one.engine.execute(spend(one, 'too early', 1_00n)), { code: 'insufficient_balance' })
   const { id } = await create(other, 'a')
   await other.cashIns.apply(id, paid('E1'))
@@ -164,9 +165,8 @@ test('[engine.5] two processes never spend the same money', async (t) => {
   await assertBooks(database)
 })
 
-test('[engine.6] [EV-6] a lost compare is decided again on the fresh rows', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+test('[engine.6] [EV-6] a command whose version compare fails is decided again on fresh rows', async (t) => {
+  const { database, one, other } = await processes(t)
   const { id } = await create(one, 'a')
   await other.cashIns.apply(id, { on: 'work.requested' })
   // `one` still believes in version 1.
@@ -175,9 +175,8 @@ test('[engine.6] [EV-6] a lost compare is decided again on the fresh rows', asyn
   await assertBooks(database)
 })
 
-test('[engine.6] what changes nothing is decided on the fresh rows as well', async (t) => {
-  const { url } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+test('[engine.6] a command that changes nothing is decided on fresh rows too', async (t) => {
+  const { one, other } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, {
     on: 'partner.failed',
@@ -218,9 +217,8 @@ test('[engine.7] the busier of two processes starves neither itself nor the othe
   await assertBooks(database)
 })
 
-test('[engine.8] [DB-5] opposite orders in two processes never wait for each other in a circle', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+test('[engine.8] [DB-5] two processes that lock in opposite orders do not deadlock', async (t) => {
+  const { database, one, other } = await processes(t)
   const created = await Promise.all(Array.from({ length: 40 }, (_, index) => create(one, `a${index}`)))
   const forwards = created.map(({ id }) => id)
   const backwards = [...forwards].reverse()
@@ -242,9 +240,8 @@ test('[engine.8] [DB-5] opposite orders in two processes never wait for each oth
   await assertBooks(database)
 })
 
-test('[engine.9] one string that the database refuses fails nobody else', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+test('[engine.9] a string that the database refuses fails no other command', async (t) => {
+  const { database, one } = await processes(t)
   // Half a surrogate: an edge that lets it through must not take the whole batch down.
   const results = await Promise.allSettled(['a', 'b\u0000', 'c'].map((externalId) => create(one, externalId)))
   assert.deepEqual(
@@ -258,8 +255,7 @@ test('[engine.9] one string that the database refuses fails nobody else', async 
 })
 
 test('[engine.9] a decision that breaks an invariant fails alone and changes nothing', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   const unbalanced: Command<void> = {
     reads: [id],
@@ -282,9 +278,8 @@ test('[engine.9] a decision that breaks an invariant fails alone and changes not
   await assertBooks(database)
 })
 
-test('[engine.9] [NO-16] a notification that cannot be written fails its own move, and nothing else', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+test('[engine.9] [NO-16] a notification that cannot be serialized fails its own move only', async (t) => {
+  const { database, one } = await processes(t)
   const { id } = await create(one, 'a')
   const unwritable = paid('E1')
   const name = {
@@ -305,9 +300,8 @@ test('[engine.9] [NO-16] a notification that cannot be written fails its own mov
   await assertBooks(database)
 })
 
-test('[engine.10] the database itself refuses a move that no table has', async (t) => {
-  const { url } = await testDatabase(t)
-  const one = testEngine(t, url)
+test('[engine.10] the database refuses a move that no state table has', async (t) => {
+  const { one } = await processes(t)
   const { id } = await create(one, 'a')
   const wrong: Command<void> = {
     reads: [id],
@@ -316,9 +310,8 @@ test('[engine.10] the database itself refuses a move that no table has', async (
   await assert.rejects(one.engine.execute(wrong), /move not allowed: cash_in from PENDING to REVERSED/)
 })
 
-test('[engine.10] the database itself refuses a journal that is posted again, and takes another of its kind', async (t) => {
-  const { url } = await testDatabase(t)
-  const one = testEngine(t, url)
+test('[engine.10] the database refuses a journal that was posted before, and takes another of the same kind', async (t) => {
+  const { url, one } = await processes(t)
   const { id } = await create(one, 'a')
   await one.cashIns.apply(id, paid('E1'))
   const again = (reference: string) =>
@@ -332,7 +325,7 @@ test('[engine.10] the database itself refuses a journal that is posted again, an
   await again(`reference || '2'`)
 })
 
-test('[engine.11] a queue that is full refuses, and what waits is carried out', async (t) => {
+test('[engine.11] a full queue refuses commands and executes those it holds', async (t) => {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url, { batchMax: 2, queueMax: 4, cachedOperations: 2 })
   const results = await Promise.allSettled(Array.from({ length: 10 }, (_, index) => create(one, `a${index}`)))
@@ -345,7 +338,7 @@ test('[engine.11] a queue that is full refuses, and what waits is carried out', 
   assert.equal((await database.rows(statuses, [])).length, 10 - refused.length)
 })
 
-test('[engine.12] more operations than the cache holds are as right as few', async (t) => {
+test('[engine.12] more operations than the cache holds are handled correctly', async (t) => {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url, { batchMax: 8, queueMax: 1_000, cachedOperations: 3 })
   const created = await Promise.all(Array.from({ length: 30 }, (_, index) => create(one, `a${index}`)))
@@ -356,14 +349,13 @@ test('[engine.12] more operations than the cache holds are as right as few', asy
 
 /** Two processes and money to spend. */
 async function funded(t: TestContext) {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const { id } = await create(one, 'funds', 1_000_00n)
   await one.cashIns.apply(id, paid('E1', 1_000_00n))
   return { database, one, other }
 }
 
-test('[engine.3] what only one may hold is given once, in one batch, in two, and in two processes', async (t) => {
+test('[engine.3] an exclusive key is given to one operation, in one batch, in two, and in two processes', async (t) => {
   const { database, one, other } = await funded(t)
   const first = one.ids.uuid()
   assert.equal(await one.engine.execute(spend(one, 'p0', 1_00n, 'location', first)), 'reserved')
@@ -386,7 +378,7 @@ test('[engine.3] what only one may hold is given once, in one batch, in two, and
   await assertBooks(database)
 })
 
-test('[engine.3] a decision that wants an exclusive key in use fails no other in the batch', async (t) => {
+test('[engine.3] a command for an exclusive key in use fails no other command of the batch', async (t) => {
   const { one, other } = await funded(t)
   await other.engine.execute(spend(other, 'p0', 1_00n, 'location'))
   const keys = [null, 'location', 'free', null]
@@ -399,7 +391,7 @@ test('[engine.3] a decision that wants an exclusive key in use fails no other in
   )
 })
 
-test('[engine.3] what an operation gave up another may hold, in the same batch or later', async (t) => {
+test('[engine.3] a released exclusive key can be taken, in the same batch or later', async (t) => {
   const { database, one, other } = await funded(t)
   const release = (id: string) => releasing(id, 1_00n)
   const [first, second] = [one.ids.uuid(), one.ids.uuid()]
@@ -449,7 +441,7 @@ function spendCounted(engine: TestEngine, externalId: string): Command<'reserved
   }
 }
 
-test('[engine.6] what two processes count together is never more than the limit, and nothing is lost', async (t) => {
+test('[engine.6] a counter of two processes never exceeds its limit and loses no increment', async (t) => {
   const { database, one, other } = await funded(t)
   const results = await Promise.allSettled(
     Array.from({ length: 80 }, (_, index) => {
@@ -467,7 +459,7 @@ test('[engine.6] what two processes count together is never more than the limit,
   await assertBooks(database)
 })
 
-test('[engine.6] a control that was changed has the next version; one that was looked at keeps its own', async (t) => {
+test('[engine.6] a changed control has the next version; a control that was only read keeps its version', async (t) => {
   const { database, one } = await funded(t)
   const before = await database.rows(CONTROLS, [])
   await one.engine.execute(spendCounted(one, 'p0'))
@@ -480,8 +472,7 @@ test('[engine.6] a control that was changed has the next version; one that was l
 })
 
 test('[ledger.recover] processes that credit at the same time repay every debt once, the oldest first', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   // The bank takes 10.00 three times from a merchant who has nothing; a payment brings 9.93.
   for (const engine of [one, other, one]) await createOperation(engine, 'refund_in', 'CONFIRMED')
   assert.deepEqual(await balances(database), { settlement: 30_00n, receivable: -30_00n })
@@ -500,23 +491,9 @@ test('[ledger.recover] processes that credit at the same time repay every debt o
   await assertBooks(database)
 })
 
-test('[engine.6] a decision that changes nothing but a control is written too', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const { engine } = testEngine(t, url)
-  const off = { enabled: false, reason: 'a test' }
-  await engine.execute({
-    reads: [],
-    controls: ['cash_out_switch'],
-    decide: () => ({ controls: { cash_out_switch: off }, outcome: undefined }),
-  })
-  const [, found] = await database.rows(CONTROLS, [])
-  assert.deepEqual(found, { name: 'cash_out_switch', version: 2n, value: off })
-})
-
 /** An operation about which cases are opened and closed. */
 async function oneCashIn(t: TestContext) {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { database, one, other } = await processes(t)
   const id = one.ids.uuid()
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
   const moves = [{ operationId: id, trigger: 'test', to: 'PENDING' as const }]
@@ -548,7 +525,7 @@ test('[engine.19] a case closes by its id while others of the same operation, an
   assert.deepEqual(await cases(database), ['charge_unclear (closed)', 'payment_in_suspense', 'payment_in_suspense'])
 })
 
-test('[engine.19] a case that was closed is open again when its doubt comes back, and closes again', async (t) => {
+test('[engine.19] a closed case reopens when its doubt returns, and closes again', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
   await one.execute(opening('charge_unclear'))
   await one.execute(closing('charge_unclear'))
@@ -575,7 +552,7 @@ test('[engine.19] a case that is opened and closed in one batch is closed; opene
   assert.deepEqual(batches, [{ moves: 10n, entries: 0n, notifications: 0n, batches: 4n }], 'none was run item by item')
 })
 
-test('[engine.19] a case that another process opens between reading and writing does not close unseen', async (t) => {
+test('[engine.19] a case that another process opens between reading and writing is not closed unseen', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
   await one.execute(opening('charge_unclear'))
   await other.execute(closing())
@@ -593,7 +570,7 @@ test('[engine.19] a case that another process opens between reading and writing 
   assert.deepEqual(await cases(database), ['charge_unclear (closed)', 'payment_in_suspense (closed)'])
 })
 
-test('[engine.5] a batch that was decided on old rows closes no case', async (t) => {
+test('[engine.5] a batch decided on old rows closes no case', async (t) => {
   const { database, one, other, opening, closing } = await oneCashIn(t)
   await one.execute(opening('charge_unclear'))
   await other.execute(closing())

@@ -1,39 +1,30 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { pino } from 'pino'
-import { createEngine } from '../../src/engine/engine.ts'
-import { createDatabaseClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { createIds } from '../../src/platform/ids.ts'
-import { realPause } from '../../src/platform/jobs/pause.ts'
-import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
+import { administer, testDatabase } from '../support/database.ts'
+import { testEngineThrough } from '../support/engine.ts'
 
-test('[engine.7] what changes nothing on the held rows is answered, not refused as contended', async (t) => {
+test('[engine.7] a command that changes nothing on the held rows is answered, not refused as contended', async (t) => {
   const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
   const turn = (enabled: boolean) =>
     administer(
       url,
       `UPDATE control SET version = version + 1, value = '{"enabled": ${enabled}}' WHERE name = 'cash_out_switch'`,
     )
-  const clock = createDatabaseClock()
-  const engine = createEngine({
-    database: {
-      ...database,
-      // Somebody is faster once more, just before the rows are held.
+  // Somebody is faster each time, and once more just before the rows are held.
+  const { engine } = testEngineThrough(
+    t,
+    url,
+    (pool) => ({
+      ...pool,
       transaction: async (work) => {
         await turn(false)
-        return database.transaction(work)
+        return pool.transaction(work)
       },
-    },
-    clock,
-    ids: createIds(clock),
-    logger: pino({ level: 'silent' }),
-    // Somebody is faster each time.
-    pause: { ...realPause, jittered: () => turn(true) },
-  })
+    }),
+    () => turn(true),
+  )
   const countOne = () =>
     engine.execute({
       reads: [],
@@ -50,26 +41,19 @@ test('[engine.7] what changes nothing on the held rows is answered, not refused 
 
 test('[engine.13] [engine.7] [DB-2] a lost answer to a commit while the rows were held is found out, not refused', async (t) => {
   const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
   const turn = () => administer(url, `UPDATE control SET version = version + 1 WHERE name = 'cash_out_switch'`)
-  const clock = createDatabaseClock()
   const held: string[] = []
-  const transaction: Database['transaction'] = async (work) => {
-    held.push('held')
-    if (held.length === 1)
-      throw new DatabaseUnavailable('the connection was lost before the commit was carried out', true)
-    await database.transaction(work)
-    throw new DatabaseUnavailable('the answer to the commit was lost', true)
-  }
-  const engine = createEngine({
-    database: { ...database, transaction },
-    clock,
-    ids: createIds(clock),
-    logger: pino({ level: 'silent' }),
-    // Somebody is faster each time.
-    pause: { ...realPause, jittered: turn },
-  })
+  const losing =
+    (pool: Database): Database['transaction'] =>
+    async (work) => {
+      held.push('held')
+      if (held.length === 1)
+        throw new DatabaseUnavailable('the connection was lost before the commit was carried out', true)
+      await pool.transaction(work)
+      throw new DatabaseUnavailable('the answer to the commit was lost', true)
+    }
+  // Somebody is faster each time.
+  const { engine } = testEngineThrough(t, url, (pool) => ({ ...pool, transaction: losing(pool) }), turn)
   const count = () =>
     engine.execute({
       reads: [],

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { pino } from 'pino'
 import type { CashInInput, CashInOutcome } from '../../src/cash-in/cash-in.ts'
-import { createCashInCommands } from '../../src/cash-in/commands.ts'
 import { type CashIn, decideCashIn } from '../../src/cash-in/index.ts'
-import { createEngine } from '../../src/engine/engine.ts'
 import type { Command } from '../../src/engine/operation.ts'
-import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { statement } from '../../src/platform/db/database.ts'
-import { createIds } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
-import { openTestDatabase, testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, TERMS, testEngine } from '../support/engine.ts'
+import { testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine, testEngineThrough } from '../support/engine.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 import { openHolder } from '../support/waiting-backends.ts'
@@ -68,7 +63,7 @@ function moving(id: string, request: LiveRequest | undefined, onDecide: () => vo
   return { command, seen }
 }
 
-test('[engine.17] [PL-5] a command whose request lapses while its batch waits is refused, and its neighbours are not', async (t) => {
+test('[engine.17] [PL-5] a command whose request lapses while its batch waits is refused; others of the batch are not', async (t) => {
   const { url, one, id, stored } = await world(t)
   const holder = await openHolder(url)
   await holder.hold(`SELECT FROM operation WHERE id = '${id}' FOR UPDATE`)
@@ -89,7 +84,7 @@ test('[engine.17] [PL-5] a command whose request lapses while its batch waits is
   )
 })
 
-test('[engine.17] [PL-5] a command that lost its rows and whose request lapsed meanwhile is not decided again', async (t) => {
+test('[engine.17] [PL-5] a command that lost its version compare is not decided again once its request lapsed', async (t) => {
   const { one, id, stored, changeElsewhere } = await world(t)
   await changeElsewhere()
   const live = lapsing()
@@ -111,30 +106,19 @@ test('[engine.17] [PL-5] a refusal is not decided on the latest rows for a reque
   assert.deepEqual(await stored(), [{ external_id: 'a', version: 1 }])
 })
 
-test('[engine.17] [PL-5] what was decided is not sent once its request lapsed while it waited for a connection', async (t) => {
+test('[engine.17] [PL-5] a decision is not sent if its request lapsed while it waited for a connection', async (t) => {
   const { url, database } = await testDatabase(t)
-  const pool = openTestDatabase(url, 1)
-  t.after(() => pool.close())
   const live = lapsing()
-  const clock = createDatabaseClock()
-  const ids = createIds(clock)
-  const engine = createEngine({
-    database: {
-      ...pool,
-      rows: (query, parameters, isWanted) => {
-        if (query.name.startsWith('engine.write')) live.lapse()
-        return pool.rows(query, parameters, isWanted)
-      },
+  const { cashIns, ids } = testEngineThrough(t, url, (pool) => ({
+    ...pool,
+    rows: (query, parameters, isWanted) => {
+      if (query.name.startsWith('engine.write')) live.lapse()
+      return pool.rows(query, parameters, isWanted)
     },
-    clock,
-    ids,
-    logger: pino({ level: 'silent' }),
-    pause: realPause,
-  })
-  const { create } = createCashInCommands(engine, clock, TERMS)
+  }))
   const waiting = [
-    create(cashInRequest({ id: ids.uuid(), externalId: 'lapses', live })),
-    create(cashInRequest({ id: ids.uuid(), externalId: 'waits', live: ALIVE })),
+    cashIns.create(cashInRequest({ id: ids.uuid(), externalId: 'lapses', live })),
+    cashIns.create(cashInRequest({ id: ids.uuid(), externalId: 'waits', live: ALIVE })),
   ]
   const [lapsed, written] = await Promise.allSettled(waiting)
   assert.equal(lapsed?.status === 'rejected' && lapsed.reason.code, 'overloaded')
@@ -167,12 +151,12 @@ async function moveByLostWrite(t: TestContext, request: LiveRequest | undefined)
   return { decisions: seen.decisions, stored: await stored() }
 }
 
-test('[engine.17] [DB-2] what a client got 503 about is not decided again when the doubt is over', async (t) => {
+test('[engine.17] [DB-2] a command answered 503 is not decided again when its outcome is known', async (t) => {
   const left = await moveByLostWrite(t, ALIVE)
   assert.deepEqual(left, { decisions: 1, stored: [{ external_id: 'a', version: 2 }] })
 })
 
-test('[engine.17] [DB-2] what the bank said has no request: it is decided again however late', async (t) => {
+test('[engine.17] [DB-2] a report of the bank has no request: it is decided again however late', async (t) => {
   const left = await moveByLostWrite(t, undefined)
   assert.deepEqual(left, { decisions: 2, stored: [{ external_id: 'a', version: 3 }] })
 })

@@ -17,7 +17,7 @@ import { cashOutRequest, TERMS } from '../cash-out/situations.ts'
 import { assertBooks } from '../support/books.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { migratedPostgres } from '../support/migrated-postgres.ts'
 import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
@@ -132,17 +132,18 @@ test('[DB-4] while commits hang callers get 503; what they asked for is there af
   await assert.rejects(one.cashIns.create({ ...request, id: one.ids.uuid() }), { code: 'duplicate_external_id' })
 })
 
+/** Money for a payout, by a paid charge. */
+async function fund({ cashIns, ids }: TestEngine, externalId: string): Promise<void> {
+  const { cashIn } = await cashIns.create(cashInRequest({ id: ids.uuid(), externalId }))
+  const paid = payment({ endToEndId: `E-${externalId}` })
+  await cashIns.apply(cashIn.id, { on: 'partner.confirmed', payment: paid, transactionId: `tx-${externalId}` })
+}
+
 test('[CO-6] a payout whose reservation hangs is no 201, and no process sends it before a standby has it', async (t) => {
   let patienceMs = 50
   const pause = { ...realPause, for: (_ms: number, signal?: AbortSignal) => realPause.for(patienceMs, signal) }
   const one = testEngine(t, primary.url, undefined, pause)
-  const charge = cashInRequest({ id: one.ids.uuid(), externalId: 'funding' })
-  await one.cashIns.create(charge)
-  await one.cashIns.apply(charge.id, {
-    on: 'partner.confirmed',
-    payment: payment({ endToEndId: 'E-funding' }),
-    transactionId: 'tx-funding',
-  })
+  await fund(one, 'funding')
   const payouts = createCashOutCommands(one.engine, TERMS)
   const elsewhere = createCashOutCommands(testEngine(t, primary.url).engine, TERMS)
   const request = cashOutRequest({ id: one.ids.uuid(), externalId: 'hanging' })
@@ -180,15 +181,9 @@ async function hangs(answer: Promise<unknown>, sessions: number): Promise<void> 
 }
 
 for (const by of ['external id', 'Idempotency-Key', 'code'] as const) {
-  test(`[database.7] [PL-40] what no standby has yet is not reported as created: a repeat by ${by} waits`, async (t) => {
+  test(`[database.7] [PL-40] an operation that no standby has is not reported as created: a repeat by ${by} waits`, async (t) => {
     const one = testEngine(t, primary.url)
-    const charge = cashInRequest({ id: one.ids.uuid(), externalId: `funding-${by}` })
-    await one.cashIns.create(charge)
-    await one.cashIns.apply(charge.id, {
-      on: 'partner.confirmed',
-      payment: payment({ endToEndId: `E-funding-${by}` }),
-      transactionId: `tx-funding-${by}`,
-    })
+    await fund(one, `funding-${by}`)
     const elsewhere = createCashOutCommands(testEngine(t, primary.url).engine, TERMS)
     const request = cashOutRequest({
       id: one.ids.uuid(),

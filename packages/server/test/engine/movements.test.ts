@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { pino } from 'pino'
 import { createCashOutCommands } from '../../src/cash-out/commands.ts'
-import { createEngine } from '../../src/engine/engine.ts'
-import { createDatabaseClock } from '../../src/platform/clock.ts'
-import { statement } from '../../src/platform/db/database.ts'
-import { createIds } from '../../src/platform/ids.ts'
-import { realPause } from '../../src/platform/jobs/pause.ts'
+import { type Database, statement } from '../../src/platform/db/database.ts'
 import { TERMS as CASH_OUT_TERMS, cashOutRequest, confirmed, INPUTS } from '../cash-out/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
+import { administer, testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, type TestEngine, testEngine, testEngineThrough } from '../support/engine.ts'
 import { type Fate, tcpProxy, through } from '../support/tcp-proxy.ts'
 
 const OCCURRED_AT = 1_700_000_000_000
@@ -71,15 +66,7 @@ test('[engine.14] [EV-45] two processes that book one payment on two charges at 
   await assertBooks(database)
 })
 
-test('[engine.14] the same payment reported again for its own charge is nothing new', async (t) => {
-  const { database, one, other, ids, pay } = await twoCharges(t)
-  const outcomes = await Promise.all([pay(one, ids[0]), pay(other, ids[0]), pay(one, ids[0])])
-  assert.deepEqual(outcomes.map((outcome) => outcome?.result).sort(), ['APPLIED', 'IGNORED', 'IGNORED'])
-  assert.equal((await database.rows(selectMovements, [])).length, 1)
-  await assertBooks(database)
-})
-
-test('[ledger.movements] [CO-47] who pays a charge of its own has one end-to-end id in both directions', async (t) => {
+test('[ledger.movements] [CO-47] a payout to a charge of our own has one end-to-end id in both directions', async (t) => {
   const { database, one, ids, pay } = await twoCharges(t)
   await pay(one, ids[0], 'E1')
   const cashOuts = createCashOutCommands(one.engine, CASH_OUT_TERMS)
@@ -98,17 +85,10 @@ test('[ledger.movements] [CO-47] who pays a charge of its own has one end-to-end
 })
 
 /** An engine that may hold rows, or not; `turn` sets the switch, as somebody who is faster does. */
-function aProcess(t: TestContext, url: string, mayHold: boolean, jittered = async () => undefined as unknown) {
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
-  const clock = createDatabaseClock()
-  const engine = createEngine({
-    database: mayHold ? database : { ...database, transaction: () => assert.fail('it holds the rows') },
-    clock,
-    ids: createIds(clock),
-    logger: pino({ level: 'silent' }),
-    pause: { ...realPause, jittered: async () => void (await jittered()) },
-  })
+function aProcess(t: TestContext, url: string, mayHold: boolean, jittered?: () => Promise<unknown>) {
+  const through = (pool: Database) =>
+    mayHold ? pool : { ...pool, transaction: () => assert.fail('it holds the rows') }
+  const { engine } = testEngineThrough(t, url, through, jittered)
   /** Which operation has a movement, told by a change that is decided on it. */
   const ownerOf = (id: string) =>
     engine.execute({
@@ -120,7 +100,7 @@ function aProcess(t: TestContext, url: string, mayHold: boolean, jittered = asyn
         return { controls: { cash_out_switch: { enabled: true, owner: owner ?? null } }, outcome: owner }
       },
     })
-  return { engine, ownerOf }
+  return { ownerOf }
 }
 
 test('[engine.14] [engine.7] movements are read anew for each decision, also while the rows are held', async (t) => {
@@ -171,7 +151,7 @@ for (const [edge, afterMs] of [
     assert.equal(operations, 1n)
   })
 
-test('[engine.14] what is answered without a change is looked at so that no movement is younger than its operation', async (t) => {
+test('[engine.14] a read-only answer sees no movement that is newer than its operation', async (t) => {
   const { url } = await testDatabase(t)
   const proxy = await tcpProxy(t, Number(new URL(url).port))
   const [one, other] = [testEngine(t, through(proxy, url)), testEngine(t, url)]
@@ -199,7 +179,7 @@ test('[engine.14] what is answered without a change is looked at so that no move
   assert.equal(looks, 2)
 })
 
-test('[engine.21] accounts that a later version has added are nothing to a process of this one', async (t) => {
+test('[engine.21] accounts added by a later version do not disturb this one', async (t) => {
   const { url, database } = await testDatabase(t)
   await administer(url, "INSERT INTO account (id, code) VALUES (99, 'of_a_later_version')")
   const { cashIns, ids } = testEngine(t, url)

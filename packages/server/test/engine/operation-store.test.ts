@@ -132,7 +132,7 @@ test('[database.8] a charge with the end-to-end id of a movement is found by tha
   assert.equal(plan.match(/Index Cond: \(end_to_end_id = /g)?.length, 2, plan)
 })
 
-test('[database.8] what was paid to a Pix key, and movements, are found by their keys on tables that nobody analysed', async (t) => {
+test('[database.8] payments to a Pix key, and movements, are found by their keys on tables without statistics', async (t) => {
   const { url, database } = await testDatabase(t)
   await database.rows(MANY_OPERATIONS, [])
   await administer(
@@ -148,7 +148,7 @@ test('[database.8] what was paid to a Pix key, and movements, are found by their
   assert.match(await planOf(url, ofMovement), /Scan using movement_pkey on movement/)
 })
 
-test('what was paid to a Pix key is looked up once for a batch, however many payouts of it go there', async (t) => {
+test('payments to a Pix key are looked up once for a batch', async (t) => {
   const { database } = await testDatabase(t)
   const asked: unknown[] = []
   const noting: Database = {

@@ -16,27 +16,26 @@ const STEP: CaseStep = {
   ...{ bodyHash: Buffer.alloc(32), answer: {} },
 }
 
+const NOTHING_LOADED = {
+  ...{ operations: new Map(), controls: new Map(), openCases: [], movements: new Map(), debts: new Map() },
+  ...NO_ALLOWANCES,
+  accounts: new Map([['settlement', { version: 1n, balanceCents: 0n }]] as const),
+}
+
 test('[engine.2] a batch that does everything at once is one statement, whose name PostgreSQL does not cut', () => {
-  const controls = new Map([['cash_out_switch', { version: 1n, value: {} }]] as const)
-  const accounts = new Map([['available', { version: 1n, balanceCents: 0n }]] as const)
   const { id } = OPERATION
   const ids = { uuid: () => id }
   const retold = '0198c0f0-3f00-7000-8000-1a2b3c4d5e71'
   const named = { kind: 'payment_in_suspense', reference: '', rule: 'test.1' } as const
   const openCases = [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e72', ...named, version: 1 }]
-  const draft = new Draft(
-    {
-      operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
-      accounts,
-      controls,
-      openCases: [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e73', ...named, version: 1 }],
-      movements: new Map(),
-      debts: new Map(),
-      ...NO_ALLOWANCES,
-    },
-    0,
-    ids,
-  )
+  const known = {
+    ...NOTHING_LOADED,
+    operations: new Map([[retold, { ...OPERATION, id: retold, openCases }]]),
+    accounts: new Map([['available', { version: 1n, balanceCents: 0n }]] as const),
+    controls: new Map([['cash_out_switch', { version: 1n, value: {} }]] as const),
+    openCases: [{ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e73', ...named, version: 1 }],
+  }
+  const draft = new Draft(known, 0, ids)
   const posting = { operationId: id, journal: 'cash_in_settled', reference: '', posting: 0, shown: null }
   draft.createdOperations.set('new', OPERATION)
   draft.movedOperations.set(id, OPERATION)
@@ -74,19 +73,7 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
 })
 
 test('[engine.18] a fact that is null is not written, but where a move takes back what was known', () => {
-  const draft = new Draft(
-    {
-      operations: new Map(),
-      accounts: new Map(),
-      controls: new Map(),
-      openCases: [],
-      movements: new Map(),
-      debts: new Map(),
-      ...NO_ALLOWANCES,
-    },
-    0,
-    { uuid: () => OPERATION.id },
-  )
+  const draft = new Draft(NOTHING_LOADED, 0, { uuid: () => OPERATION.id })
   const before: Operation = { ...OPERATION, facts: { ...reasonFact('no_answer'), leaseUntil: null } }
   const facts = { ...reasonFact(null), leaseUntil: null, notFoundAt: null, openRefunds: { a: { transactionId: null } } }
   draft.movedOperations.set(before.id, { ...before, facts })
@@ -98,18 +85,6 @@ test('[engine.18] a fact that is null is not written, but where a move takes bac
     '{"doubt":null,"openRefunds":{"a":{"transactionId":null}}}',
   ])
 })
-
-const NOTHING_LOADED = {
-  ...{
-    operations: new Map(),
-    controls: new Map(),
-    openCases: [],
-    movements: new Map(),
-    debts: new Map(),
-    ...NO_ALLOWANCES,
-  },
-  accounts: new Map([['settlement', { version: 1n, balanceCents: 0n }]] as const),
-}
 
 /** The statement of a draft that only has what is done to it here. */
 function statementOf(change: (draft: Draft) => void) {

@@ -119,7 +119,7 @@ async function promote(url: string, isPromoted: boolean): Promise<void> {
   await administer(cluster.href, `ALTER DATABASE ${database} ${change}`)
 }
 
-test('[engine.13] [DB-7] what was under way at a failover is learnt from the new primary', async (t) => {
+test('[engine.13] [DB-7] the outcome of a write at a failover is learnt from the new primary', async (t) => {
   let refusals = 0
   const { url, database, proxy, pay } = await world(t, {
     jittered: async () => {

@@ -6,7 +6,7 @@ import { capturedLog } from '../support/captured-log.ts'
 
 const DATABASE_AT = 1_000_000
 
-test('[logs.5] a clock that is off is told at each look, with how much and which way, and so is that it is right again', async () => {
+test('[logs.5] a clock that is off is logged at each check, with amount and direction, and its return to normal once', async () => {
   const log = capturedLog()
   let skewMs = 0
   const clock = createDatabaseClock(

@@ -40,7 +40,7 @@ function lateBy(pix: World, seconds: number): Promise<void> {
   )
 }
 
-test('[logs.5] [metrics.1] a process without workers tells what nobody takes up, by kind', async (t) => {
+test('[logs.5] [metrics.1] a process without workers reports overdue work by kind', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await workOfEveryKind(pix)
   await lateBy(pix, 180)
@@ -126,7 +126,7 @@ test('[logs.5] orders that the breaker holds back say so, and other work does no
   )
 })
 
-test('[logs.5] payouts that the operator holds back are not late; what was sent of them is', async (t) => {
+test('[logs.5] payouts held by the kill switch are not overdue; sent ones are', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await workOfEveryKind(pix)
   await lateBy(pix, 61)
@@ -192,7 +192,7 @@ function late(kind: string): Count {
   return { kind, state: '', count: 1, oldestSeconds: 61 }
 }
 
-test('[database.8] what is late is found by when it was due, not among all that is or ever was to be done', async (t) => {
+test('[database.8] overdue work is found by an index on its due time', async (t) => {
   const { url, database } = await testDatabase(t)
   await administer(
     url,

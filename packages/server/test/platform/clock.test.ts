@@ -21,7 +21,7 @@ test('[P10] [EX-4] the database’s first time is used, even if it is behind the
   assert.equal(clock.now(), 400_250, 'it does not wait for the machine’s time to come')
 })
 
-test('[P10] it is the database’s time, carried on by what cannot be set', () => {
+test('[P10] the clock is the database’s time, carried on by the monotonic clock', () => {
   const { at, clock } = machine()
   clock.observe(2_000_000)
   assert.equal(clock.now(), 2_000_000)
@@ -31,7 +31,7 @@ test('[P10] it is the database’s time, carried on by what cannot be set', () =
   assert.equal(clock.now(), 2_000_250, 'somebody who sets the machine’s clock changes nothing')
 })
 
-test('[P10] it never goes backwards, whatever the database says', () => {
+test('[P10] the clock never goes back', () => {
   const { at, clock } = machine()
   clock.observe(2_000_000)
   clock.now()

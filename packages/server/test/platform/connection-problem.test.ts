@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { connectionProblem } from '../../src/platform/connection-problem.ts'
 
-test('[health.5] what TLS fails at is told apart: no TLS, too old, a certificate of ours, and anything else', () => {
+test('[health.5] faults of TLS are distinguished: none, too old, our certificate, others', () => {
   const told = {
     EPROTO: 'does not speak TLS',
     ERR_SSL_WRONG_VERSION_NUMBER: 'does not speak TLS',

@@ -27,7 +27,7 @@ function faultsOf(path: string): readonly string[] {
   }
 }
 
-test('[config.6] what the file sets is added, and what the environment sets counts, also where it is empty', (t) => {
+test('[config.6] the file adds settings, and the environment has precedence, also where it is empty', (t) => {
   const path = fileOf(t, 'PORT=8088\nHOST=::1\nPIXGATE_BANK=other\n')
   assert.deepEqual(withEnvironmentFile(path, { HOST: '127.0.0.1', PIXGATE_BANK: '', PATH: '/bin' }), {
     environment: { PORT: '8088', HOST: '127.0.0.1', PIXGATE_BANK: '', PATH: '/bin' },
@@ -120,22 +120,7 @@ test('[config.6] a byte-order mark, as editors write it, is no part of the first
 
 const BLANKS = ['', '', ' ', '\t', '\u00a0', '\ufeff', '\v', '\u2028', '\r']
 const WORDS = [
-  '',
-  'A',
-  'B',
-  '__proto__',
-  'constructor',
-  '=',
-  '1',
-  'x y',
-  '"',
-  "'x'",
-  '`',
-  ' # x',
-  '#',
-  '\\n',
-  '$A',
-  '\0',
+  ...['', 'A', 'B', '__proto__', 'constructor', '=', '1', 'x y', '"', "'x'", '`', ' # x', '#', '\\n', '$A', '\0'],
 ]
 
 const line = fc

@@ -34,7 +34,7 @@ function loop() {
   }
 }
 
-test('[http.14] [PL-5] what was read before a loop stood still for more than 2 s is reported as such by the first reader', () => {
+test('[http.14] [PL-5] requests read before a stall of more than 2 s are stale', () => {
   const { watch, sleep, gaps } = loop()
   const before = watch.mark()
   sleep(2_000)
@@ -64,7 +64,7 @@ test('[http.14] [PL-5] a machine that was suspended is seen by its wall clock; a
   assert.equal(watch.hasStoodStillSince(before), true)
 })
 
-test('[http.14] [PL-5] what is read until one whole reading has passed after the gap may be old', () => {
+test('[http.14] [PL-5] requests are stale until one whole read phase has passed after the stall', () => {
   const { watch, sleep, turn } = loop()
   sleep(3_000)
   const first = watch.mark()

@@ -18,7 +18,7 @@ test('[logs.9] the lines of one turn are written together, at its end', async ()
   assert.equal(written.length, 1, 'nothing is written where nothing waits')
 })
 
-test('[logs.9] what warns or fails is written at once, behind all that waits', () => {
+test('[logs.9] warnings and errors are written at once, after the lines that wait', () => {
   for (const level of ['warn', 'error', 'fatal']) {
     const written: string[] = []
     const write = gatherLines((text) => written.push(text))
@@ -35,7 +35,7 @@ test('[logs.9] a turn that says much is not kept until its end', () => {
   assert.ok(written.length > 0)
 })
 
-test('[logs.9] what waits when a process exits is written then', async () => {
+test('[logs.9] waiting lines are written when the process exits', async () => {
   const log = JSON.stringify(new URL('../../src/platform/log.ts', import.meta.url))
   const script = `const { createLogger } = await import(${log})
     const logger = createLogger('info')

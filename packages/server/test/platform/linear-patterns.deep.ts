@@ -45,27 +45,8 @@ const LENGTH = 2 * limits.bodyMaxBytes
 /** What a pattern may want first, what it may then take for as long as there is any, and an end that none takes. */
 const BEGINNINGS = ['', 'a', 'a@a', '1', '+55', 'https://a', 'sha256=', '2026-01-01T00:00:00', '10.0.0.0/', '[::', '"']
 const PIECES = [
-  'a',
-  'A',
-  '0',
-  '0.',
-  'a.',
-  'a-',
-  '-',
-  '.',
-  ' ',
-  ' a',
-  '\t',
-  '\r\n',
-  '%',
-  '/',
-  ':',
-  '0:',
-  '"',
-  '\\',
-  'é',
-  '=',
-  ',',
+  ...['a', 'A', '0', '0.', 'a.', 'a-', '-', '.', ' ', ' a', '\t', '\r\n', '%', '/', ':', '0:', '"', '\\', 'é', '='],
+  ...[','],
 ]
 const ATTACKS = BEGINNINGS.flatMap((beginning) =>
   PIECES.map((piece) => `${beginning}${piece.repeat(LENGTH / piece.length)}\u0000`),

@@ -45,7 +45,7 @@ test('[config.1] a line is JSON with its level by name and its time in UTC; what
   assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('[logs.4] what somebody else wrote neither ends a line nor turns its direction', () => {
+test('[logs.4] text of others neither ends a line nor changes its direction', () => {
   const { logger, written } = capture('info')
   const reference = 'a\nb\u0085c\u2028d\u2029e\u202ef\u2066g\u009bh'
   logger.info({ reference }, 'message')
@@ -53,7 +53,7 @@ test('[logs.4] what somebody else wrote neither ends a line nor turns its direct
   assert.equal(JSON.parse(written()).reference, reference)
 })
 
-test('[logs.2] a destination that fails fails nobody who logs', () => {
+test('[logs.2] a failing destination fails no caller', () => {
   const logger = createLogger('info', {
     write: () => {
       throw new Error('the disk is full')

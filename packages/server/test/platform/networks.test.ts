@@ -19,20 +19,17 @@ test('[api-keys.9] an address has one spelling, and a mapped one is its IPv4 add
   for (const [given, plain] of spellings) assert.equal(plainAddress(given), plain, given)
 })
 
-test('[api-keys.12] [strangers.1] whose an address is: IPv4 each its own, IPv6 by /64, and what is none by nothing that it says', () => {
+test('[api-keys.12] [strangers.1] the network of an address: IPv4 itself, IPv6 its /64, anything else one of its own', () => {
   for (const [address, network] of [
     ['203.0.113.9', '203.0.113.9'],
-    ['203.0.113.8', '203.0.113.8'],
     ['::ffff:203.0.113.9', '203.0.113.9'],
     ['::FFFF:cb00:7109', '203.0.113.9'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['2001:DB8:0001:2::9', '2001:db8:1:2::/64'],
-    ['2001:db8::9', '2001:db8:0:0::/64'],
     ['2001:db8:0:0:ffff:ffff:ffff:ffff', '2001:db8:0:0::/64'],
     ['2001:db8:1:2:3:4:203.0.113.9', '2001:db8:1:2::/64'],
     ['64:ff9b::203.0.113.9', '64:ff9b:0:0::/64'],
     ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
-    ['1::', '1:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['', 'no address'],
@@ -43,7 +40,7 @@ test('[api-keys.12] [strangers.1] whose an address is: IPv4 each its own, IPv6 b
   }
 })
 
-test('[api-keys.9] what a network includes, whichever way it and the address are written', () => {
+test('[api-keys.9] [production.7] [strangers.2] a network includes its addresses in every spelling', () => {
   const cases: [network: string, address: string, isIncluded: boolean][] = [
     ['203.0.113.0/24', '203.0.113.255', true],
     ['203.0.113.0/24', '203.0.114.0', false],
@@ -58,12 +55,16 @@ test('[api-keys.9] what a network includes, whichever way it and the address are
     ['203.0.113.0/24', '::ffff:203.0.113.77', true],
     ['2001:db8::/32', '2001:db8:ffff::1', true],
     ['2001:db8::1', '2001:db8:0::1', true],
+    ['::1', '0:0:0:0:0:0:0:1', true],
     ['2001:db8::/32', 'unknown', false],
+    ['203.0.113.7', '203.0.113.7, 8.8.8.8', false],
+    ['203.0.113.7', '', false],
   ]
   for (const [network, address, isIncluded] of cases) {
     assert.equal(networksOf([network]).include(address), isIncluded, `${network} ${address}`)
   }
   assert.equal(networksOf(['203.0.113.7', '2001:db8::/32']).include('2001:db8::9'), true)
+  assert.equal(networksOf([]).include('127.0.0.1'), false)
 })
 
 test('[api-keys.9] what is no network', () => {
@@ -79,18 +80,4 @@ test('[api-keys.9] what is no network', () => {
     assert.equal(isNetwork(text), false, text)
   }
   for (const text of ['203.0.113.0/0', '203.0.113.7', '2001:db8::/128', '::']) assert.ok(isNetwork(text), text)
-})
-
-test('[production.7] [strangers.2] an address is in a list however it is spelt, and no other text is', () => {
-  const { include: has } = networksOf(['203.0.113.7', '198.51.100.0/24', '2001:db8::/32', '::1'])
-  for (const address of [
-    ...['203.0.113.7', '::ffff:203.0.113.7', '::FFFF:cb00:7107', '198.51.100.0', '198.51.100.255', '::1'],
-    ...['2001:db8::1', '2001:0DB8:0:0:0:0:0:1', '0:0:0:0:0:0:0:1'],
-  ]) {
-    assert.equal(has(address), true, address)
-  }
-  for (const address of ['203.0.113.8', '198.51.101.0', '2001:db9::1', '::2', '', 'unknown', '203.0.113.7, 8.8.8.8']) {
-    assert.equal(has(address), false, address)
-  }
-  assert.equal(networksOf([]).include('127.0.0.1'), false)
 })

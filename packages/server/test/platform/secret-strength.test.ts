@@ -6,7 +6,7 @@ import { weaknessOf } from '../../src/platform/secrets.ts'
 const GUESSABLE = /^is too easy to guess, .+ openssl rand -base64 32$/
 const PLACEHOLDER = /^is a placeholder of a document: .+ openssl rand -base64 32$/
 
-test('[production.2] what repeats, counts or names itself is too easy to guess', () => {
+test('[production.2] secrets that repeat, count or name themselves are refused', () => {
   for (const secret of [
     'a'.repeat(64),
     'ab'.repeat(20),
@@ -27,7 +27,7 @@ test('[production.2] what repeats, counts or names itself is too easy to guess',
   }
 })
 
-test('[production.2] what a document has in place of a secret is refused, whatever is behind it', () => {
+test('[production.2] placeholders of documents are refused', () => {
   const random = 'kV3xO9d2mTqLr8ZyBnWcJf5uHs1aEgPi'
   assert.equal(weaknessOf(random), undefined)
   for (const words of [
@@ -43,7 +43,7 @@ test('[production.2] what a document has in place of a secret is refused, whatev
   }
 })
 
-test('[production.2] what a generator made of 16 bytes or more is never refused', () => {
+test('[production.2] generated secrets of 16 bytes or more are accepted', () => {
   for (let made = 0; made < 20_000; made += 1) {
     const bytes = createHash('sha256')
       .update(`${made}`)

@@ -43,13 +43,6 @@ test('[http.12] peeking consumes no token', () => {
   assert.equal(waitMs('a'), 12_000)
 })
 
-test('[http.12] each name has its own bucket', () => {
-  const { take } = buckets({ capacity: 1 })
-  assert.equal(take('a'), 0)
-  assert.equal(take('b'), 0)
-  assert.equal(take('a'), 100)
-})
-
 test('[http.12] the number of buckets is bounded; the one used longest ago is forgotten', () => {
   const { take, waitMs } = buckets({ capacity: 2, bucketsMax: 2 })
   take('a')

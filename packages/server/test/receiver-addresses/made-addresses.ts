@@ -30,75 +30,27 @@ export function makeAddress(chance: Chance, ports: readonly number[]): MadeAddre
 }
 
 const SCHEMES = [
-  ...[
-    'http://',
-    'HTTPS://',
-    'https:',
-    'https:/',
-    'https:///',
-    'https:\\\\',
-    'https:/\\',
-    ' https://',
-    'ht\ttps://',
-    'https:\n//',
-  ],
+  ...['http://', 'HTTPS://', 'https:', 'https:/', 'https:///', 'https:\\\\', 'https:/\\', ' https://'],
+  ...['ht\ttps://', 'https:\n//'],
   ...['//', '', 'ws://', 'wss://', 'ftp://', 'file://', 'gopher://', 'data:,', 'blob:https://', 'javascript:', 'unix:'],
 ]
 
 const USERS = [
-  'loja.example@',
-  'a:b@',
-  '8.8.8.8@',
-  '8.8.8.8:443@',
-  '@',
-  'loja.example%40',
-  'loja.example#@',
-  'a\\@',
-  ':@',
+  ...['loja.example@', 'a:b@', '8.8.8.8@', '8.8.8.8:443@', '@', 'loja.example%40', 'loja.example#@', 'a\\@', ':@'],
 ]
 
 const PATHS = [
-  ...[
-    '/',
-    '',
-    '/hook',
-    '/@8.8.8.8/',
-    '?next=https://8.8.8.8/',
-    '#@8.8.8.8/',
-    '/..\\..',
-    '\\@8.8.8.8',
-    '/%0d%0aHost:%20a',
-  ],
+  ...['/', '', '/hook', '/@8.8.8.8/', '?next=https://8.8.8.8/', '#@8.8.8.8/', '/..\\..', '\\@8.8.8.8'],
+  ...['/%0d%0aHost:%20a'],
   ...['/\u202e', ';@8.8.8.8', '/.', '?', '#'],
 ]
 
 /** Where name servers must not lead. */
 const IPV4 = [
-  ...[
-    [127, 0, 0, 1],
-    [127, 0, 0, 1],
-    [127, 0, 0, 1],
-    [127, 1, 2, 3],
-    [127, 255, 255, 254],
-    [0, 0, 0, 0],
-    [0, 0, 0, 1],
-  ],
-  ...[
-    [10, 0, 0, 1],
-    [172, 16, 0, 1],
-    [192, 168, 0, 1],
-    [100, 64, 0, 1],
-    [100, 100, 100, 200],
-    [169, 254, 169, 254],
-  ],
-  ...[
-    [168, 63, 129, 16],
-    [192, 0, 0, 192],
-    [198, 18, 0, 1],
-    [224, 0, 0, 1],
-    [255, 255, 255, 255],
-  ],
-] as const
+  ...['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.1.2.3', '127.255.255.254', '0.0.0.0', '0.0.0.1', '10.0.0.1'],
+  ...['172.16.0.1', '192.168.0.1', '100.64.0.1', '100.100.100.200', '169.254.169.254', '168.63.129.16'],
+  ...['192.0.0.192', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
+]
 
 const IPV6 = [
   [0, 0, 0, 0, 0, 0, 0, 1],
@@ -114,9 +66,9 @@ const IPV6 = [
 const OWN = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .filter(({ address, family }) => family === 'IPv4' && !isPublic(address))
-  .map(({ address }) => address.split('.').map(Number))
+  .map(({ address }) => address)
 
-const INSIDE = [...IPV4, ...OWN]
+const INSIDE = [...IPV4, ...OWN].map((address) => address.split('.').map(Number))
 
 const PUBLIC = ['93.184.216.34']
 
@@ -127,37 +79,12 @@ export function isPublic(address: string): boolean {
 
 const NAMES = [
   ...['loja.example', 'loja.example', 'loja.example', 'rebinding.example', 'localhost', 'LOCALHOST', 'localhost.'],
-  ...[
-    'localhost.localdomain',
-    'loc\u00adalhost',
-    'ｌｏｃａｌｈｏｓｔ',
-    'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
-    'a.localhost',
-    'printer.local',
-    'db.internal',
-  ],
-  ...[
-    'metadata.google.internal',
-    'ip6-localhost',
-    'host.docker.internal',
-    '127.0.0.1.loja.example',
-    '127.0.0.1.nip.example',
-  ],
-  ...[
-    'xn--lcalhost-m0a',
-    'lo%63alhost',
-    '0',
-    '0x7f',
-    '.',
-    '..',
-    'a..b',
-    '*',
-    '-',
-    '[',
-    '[]',
-    '[::',
-    '127.0.0.1,8.8.8.8',
-  ],
+  ...['localhost.localdomain', 'loc\u00adalhost', 'ｌｏｃａｌｈｏｓｔ', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'a.localhost', 'printer.local'],
+  ...['db.internal'],
+  ...['metadata.google.internal', 'ip6-localhost', 'host.docker.internal', '127.0.0.1.loja.example'],
+  ...['127.0.0.1.nip.example'],
+  ...['xn--lcalhost-m0a', 'lo%63alhost', '0', '0x7f', '.', '..', 'a..b', '*', '-', '[', '[]', '[::'],
+  ...['127.0.0.1,8.8.8.8'],
   ...[
     '127.0.0.1:80:443',
     '8.8.8.8 127.0.0.1',
@@ -220,26 +147,8 @@ function spelled(chance: Chance, text: string): string {
 }
 
 const DISTURBING = [
-  '\0',
-  '\t',
-  '\n',
-  '\r',
-  ' ',
-  '@',
-  '#',
-  '\\',
-  '/',
-  '?',
-  ':',
-  '.',
-  '%',
-  '[',
-  ']',
-  '%00',
-  '%2f',
-  '\u200d',
-  '。',
-  '０',
+  ...['\0', '\t', '\n', '\r', ' ', '@', '#', '\\', '/', '?', ':', '.', '%', '[', ']', '%00', '%2f', '\u200d', '。'],
+  ...['０'],
 ]
 
 /** With one character more, less or twice. */

@@ -56,7 +56,7 @@ interface CertificateOrder {
 }
 
 /** Makes a key and its certificate, both PEM. */
-function signedPair({ name, notBefore, notAfter, issuer }: CertificateOrder): Pick<Certificate, 'key' | 'cert'> {
+export function signedPair({ name, notBefore, notAfter, issuer }: CertificateOrder): Pick<Certificate, 'key' | 'cert'> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2_048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

@@ -5,6 +5,7 @@ import { type CashInCommands, type CashInRequest, createCashInCommands } from '.
 import { createEngine, type Engine, type EngineBounds } from '../../src/engine/engine.ts'
 import type { Command } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
+import type { Database } from '../../src/platform/db/database.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
@@ -29,12 +30,13 @@ export function testEngine(
   pause: Pause = realPause,
   logger: Logger = pino({ level: 'silent' }),
   clock: SteppedClock = steppedClock(),
+  through: (pool: Database) => Database = (pool) => pool,
 ): TestEngine {
   const database = openTestDatabase(url, 2)
   t.after(() => database.close())
   const ids = createIds(clock)
   const engine = createEngine({
-    database,
+    database: through(database),
     clock,
     ids,
     pause,
@@ -42,6 +44,17 @@ export function testEngine(
     ...(bounds ? { bounds } : {}),
   })
   return { engine, clock, ids, cashIns: createCashInCommands(engine, clock, TERMS) }
+}
+
+/** The same on a database that is watched or fails, and with pauses in which somebody else is faster. */
+export function testEngineThrough(
+  t: TestContext,
+  url: string,
+  through: (pool: Database) => Database,
+  jittered: () => Promise<unknown> = async () => undefined,
+): TestEngine {
+  const pause = { ...realPause, jittered: async () => void (await jittered()) }
+  return testEngine(t, url, undefined, pause, undefined, undefined, through)
 }
 
 /** What the merchant of the tests has configured. */

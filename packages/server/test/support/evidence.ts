@@ -3,45 +3,52 @@ import { type Database, statement } from '../../src/platform/db/database.ts'
 
 /** What stands in the tables beside the operations: what operators, merchants and auditors go by. */
 
-const CASES = statement<[], { kind: string; open: boolean }>(
-  'test.cases',
-  'SELECT kind, closed_at IS NULL AS open FROM "case" ORDER BY opened_at, id',
-)
-
-/** Every case, oldest first: its kind, with `(closed)` behind it where it is. */
-export async function cases(database: Database): Promise<string[]> {
-  return (await database.rows(CASES, [])).map(({ kind, open }) => (open ? kind : `${kind} (closed)`))
+/** Reads every row of a query, as it is or as `made`. */
+function all<Row extends object, Made = Row>(name: string, text: string, made?: (row: Row) => Made) {
+  const query = statement<[], Row>(name, text)
+  return async (database: Database): Promise<Made[]> => {
+    const rows = await database.rows(query, [])
+    return made ? rows.map(made) : (rows as unknown as Made[])
+  }
 }
 
-const CASE_FACTS = statement<[kind: string], { facts: object }>(
-  'test.case_facts',
-  'SELECT facts FROM "case" WHERE kind = $1 ORDER BY opened_at, id',
+/** Reads the only row of a query. */
+function only<Row extends object>(name: string, text: string) {
+  const read = all<Row>(name, text)
+  return async (database: Database): Promise<Row> => {
+    const [row] = await read(database)
+    if (!row) throw new Error(`${name} finds no row`)
+    return row
+  }
+}
+
+/** Every case, oldest first: its kind, with `(closed)` behind it where it is. */
+export const cases = all(
+  'test.cases',
+  'SELECT kind, closed_at IS NULL AS open FROM "case" ORDER BY opened_at, id',
+  ({ kind, open }: { kind: string; open: boolean }) => (open ? kind : `${kind} (closed)`),
+)
+
+const CASES_OF_KIND = statement<[kind: string], { id: string; facts: object; open: boolean }>(
+  'test.cases_of_kind',
+  'SELECT id, facts, closed_at IS NULL AS open FROM "case" WHERE kind = $1 ORDER BY opened_at, id',
 )
 
 /** What the cases of a kind tell their operator, oldest first. */
 export async function caseFacts(database: Database, kind: string): Promise<object[]> {
-  return (await database.rows(CASE_FACTS, [kind])).map(({ facts }) => facts)
+  return (await database.rows(CASES_OF_KIND, [kind])).map(({ facts }) => facts)
 }
-
-const OPEN_OF_KIND = statement<[kind: string], { id: string }>(
-  'test.open_cases_of_kind',
-  'SELECT id FROM "case" WHERE kind = $1 AND closed_at IS NULL ORDER BY opened_at, id',
-)
 
 /** The ids of the open cases of a kind, oldest first. */
 export async function openCaseIdsOf(database: Database, kind: string): Promise<string[]> {
-  return (await database.rows(OPEN_OF_KIND, [kind])).map(({ id }) => id)
+  return (await database.rows(CASES_OF_KIND, [kind])).flatMap(({ id, open }) => (open ? [id] : []))
 }
 
-const CASH_INS = statement<[], { id: string; status: string; facts: CashInFacts }>(
+/** Every cash-in as it is stored, oldest first. */
+export const cashIns = all<{ id: string; status: string; facts: CashInFacts }>(
   'test.cash_ins',
   'SELECT id, status, facts FROM cash_in ORDER BY id',
 )
-
-/** Every cash-in as it is stored, oldest first. */
-export function cashIns(database: Database) {
-  return database.rows(CASH_INS, [])
-}
 
 const MOVES = statement<[trigger: string], { moves: bigint; batches: bigint }>(
   'test.moves',
@@ -49,25 +56,19 @@ const MOVES = statement<[trigger: string], { moves: bigint; batches: bigint }>(
 )
 
 /** How many moves a trigger made, and in how many statements. */
-export async function movesBy(
-  database: Database,
-  trigger: string,
-): Promise<{ moves: bigint; batches: bigint } | undefined> {
+export async function movesBy(database: Database, trigger: string) {
   return (await database.rows(MOVES, [trigger]))[0]
 }
 
-const STATUSES = statement<[], { status: string }>(
+/** The status in every notification that was made, oldest first. */
+export const notifiedStatuses = all(
   'test.notified_statuses',
   'SELECT status FROM notification ORDER BY created_at, id',
+  ({ status }: { status: string }) => status,
 )
 
-/** The status in every notification that was made, oldest first. */
-export async function notifiedStatuses(database: Database): Promise<string[]> {
-  return (await database.rows(STATUSES, [])).map(({ status }) => status)
-}
-
 /** An event in the inbox, as far as tests care. */
-export interface InboxEvidence {
+interface InboxEvidence {
   readonly state: string
   readonly outcome: string | null
   readonly attempts: number
@@ -76,33 +77,25 @@ export interface InboxEvidence {
   readonly isDone: boolean
 }
 
-const INBOX = statement<[], InboxEvidence>(
+/** Every event that was stored, in the order of arrival. */
+export const inbox = all<InboxEvidence>(
   'test.inbox',
   `SELECT e.state, e.outcome, e.attempts, e.failures, e.operation_id, e.processed_at IS NOT NULL AS "isDone"
      FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id ORDER BY i.received_at, i.id, e.ordinal`,
 )
 
-/** Every event that was stored, in the order of arrival. */
-export function inbox(database: Database): Promise<InboxEvidence[]> {
-  return database.rows(INBOX, [])
-}
-
-const CALLBACKS = statement<[], { id: string; body: Buffer; hash: Buffer | null }>(
+/** Every callback as it is kept, in the order of arrival, and the hash of one that was erased. */
+export const callbacks = all<{ id: string; body: Buffer; hash: Buffer | null }>(
   'test.callbacks',
   'SELECT id, body, body_sha256 AS hash FROM inbox ORDER BY received_at, id',
 )
 
-/** Every callback as it is kept, in the order of arrival, and the hash of one that was erased. */
-export function callbacks(database: Database): Promise<{ id: string; body: Buffer; hash: Buffer | null }[]> {
-  return database.rows(CALLBACKS, [])
-}
-
-const DELIVERIES = statement<[], { state: string }>('test.delivery_states', 'SELECT state FROM delivery ORDER BY id')
-
 /** The state of every delivery, oldest first. */
-export async function deliveryStates(database: Database): Promise<string[]> {
-  return (await database.rows(DELIVERIES, [])).map(({ state }) => state)
-}
+export const deliveryStates = all(
+  'test.delivery_states',
+  'SELECT state FROM delivery ORDER BY id',
+  ({ state }: { state: string }) => state,
+)
 
 const HOLD = statement<[]>('test.hold', 'SELECT 1 FROM inbox_event ORDER BY inbox_id, ordinal LIMIT 1 FOR UPDATE')
 
@@ -114,17 +107,15 @@ export function whileFirstIsHeld(database: Database, work: () => Promise<void>):
   })
 }
 
-const ATTEMPTS = statement<[], { outcome: string }>(
+/** What came of every attempt to deliver a notification. */
+export const attempts = all(
   'test.attempts',
   'SELECT outcome FROM delivery_attempt ORDER BY started_at, attempt',
+  ({ outcome }: { outcome: string }) => outcome,
 )
 
-/** What came of every attempt to deliver a notification. */
-export async function attempts(database: Database): Promise<string[]> {
-  return (await database.rows(ATTEMPTS, [])).map(({ outcome }) => outcome)
-}
-
-const OPEN = statement<[], { transactions: bigint; locks: bigint }>(
+/** How many transactions are open and how many locks are held on this database, by anybody but the one who asks. */
+export const openTransactions = only<{ transactions: bigint; locks: bigint }>(
   'test.open',
   `SELECT count(*) FILTER (WHERE xact_start IS NOT NULL) AS transactions,
           (SELECT count(*) FROM pg_locks JOIN pg_stat_activity a USING (pid)
@@ -132,20 +123,8 @@ const OPEN = statement<[], { transactions: bigint; locks: bigint }>(
      FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
 )
 
-/** How many transactions are open and how many locks are held on this database, by anybody but the one who asks. */
-export async function openTransactions(
-  database: Database,
-): Promise<{ transactions: bigint; locks: bigint } | undefined> {
-  return (await database.rows(OPEN, []))[0]
-}
-
-const AUDIT = statement<[], AuditRow>(
-  'test.audit',
-  `SELECT at, actor, actor_name AS "actorName", action, subject, address, facts FROM audit ORDER BY at, id`,
-)
-
 /** A row of the audit trail. */
-export interface AuditRow {
+interface AuditRow {
   readonly at: number
   readonly actor: string
   readonly actorName: string | null
@@ -156,78 +135,48 @@ export interface AuditRow {
 }
 
 /** The audit trail, oldest first. */
-export function audit(database: Database): Promise<AuditRow[]> {
-  return database.rows(AUDIT, [])
-}
-
-const SWITCH = statement<[], { value: { enabled: boolean }; version: bigint }>(
-  'test.switch',
-  `SELECT value, version FROM control WHERE name = 'cash_out_switch'`,
+export const audit = all<AuditRow>(
+  'test.audit',
+  `SELECT at, actor, actor_name AS "actorName", action, subject, address, facts FROM audit ORDER BY at, id`,
 )
 
-/** The switch of payouts as it stands. */
-export async function payoutSwitch(
-  database: Database,
-): Promise<{ readonly isSuspended: boolean; readonly version: bigint }> {
-  const [row] = await database.rows(SWITCH, [])
-  if (!row) throw new Error('the switch is missing')
-  return { isSuspended: !row.value.enabled, version: row.version }
-}
+/** The kill switch as it stands. */
+export const payoutSwitch = only<{ isSuspended: boolean; version: bigint }>(
+  'test.switch',
+  `SELECT value ->> 'enabled' = 'false' AS "isSuspended", version FROM control WHERE name = 'cash_out_switch'`,
+)
 
-const MARK = statement<[], { matched_until: number | null; read_at: number | null }>(
+const MARK = all<{ matchedUntil: number | null; readAt: number | null }>(
   'test.statement_mark',
-  'SELECT matched_until, read_at FROM statement_mark',
+  'SELECT matched_until AS "matchedUntil", read_at AS "readAt" FROM statement_mark',
 )
 
 /** How far the bank's statement is matched, and when a window of it was last read whole; epoch milliseconds. */
-export async function statementMark(
-  database: Database,
-): Promise<{ readonly matchedUntil: number | null; readonly readAt: number | null }> {
-  const [row] = await database.rows(MARK, [])
-  return { matchedUntil: row?.matched_until ?? null, readAt: row?.read_at ?? null }
+export async function statementMark(database: Database) {
+  const [mark = { matchedUntil: null, readAt: null }] = await MARK(database)
+  return mark
 }
-
-const STATEMENT_ENTRIES = statement<[], { kind: string; id: string; outcome: string | null }>(
-  'test.statement_entries',
-  'SELECT kind, id, outcome FROM statement_entry ORDER BY kind, id',
-)
 
 /** Every entry of the bank's statement that was kept: its kind, its id and what became of it. */
-export async function statementEntries(database: Database): Promise<string[]> {
-  const rows = await database.rows(STATEMENT_ENTRIES, [])
-  return rows.map(({ kind, id, outcome }) => `${kind} ${id} ${outcome ?? 'OPEN'}`)
-}
-
-const SETTLEMENTS = statement<[], { reference: string }>(
-  'test.settlements',
-  `SELECT reference FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'settlement') ORDER BY reference`,
+export const statementEntries = all(
+  'test.statement_entries',
+  'SELECT kind, id, outcome FROM statement_entry ORDER BY kind, id',
+  ({ kind, id, outcome }: { kind: string; id: string; outcome: string | null }) => `${kind} ${id} ${outcome ?? 'OPEN'}`,
 )
 
 /** The end-to-end or return id of everything that moved at the bank by our books, in their order. */
-export async function bookedMovements(database: Database): Promise<string[]> {
-  return (await database.rows(SETTLEMENTS, [])).map(({ reference }) => reference)
-}
+export const bookedMovements = all(
+  'test.settlements',
+  `SELECT reference FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'settlement') ORDER BY reference`,
+  ({ reference }: { reference: string }) => reference,
+)
 
-/** How much there is of what clients and operators can write. */
-export interface Written {
-  readonly operations: bigint
-  readonly keys: bigint
-  readonly endpoints: bigint
-  readonly audits: bigint
-}
-
-const WRITTEN = statement<[], Written>(
+/** Counts what clients and operators wrote, in whatever state it is. */
+export const written = only<Record<'operations' | 'keys' | 'endpoints' | 'audits', bigint>>(
   'test.written',
   `SELECT (SELECT count(*) FROM operation) AS operations, (SELECT count(*) FROM api_key) AS keys,
           (SELECT count(*) FROM endpoint) AS endpoints, (SELECT count(*) FROM audit) AS audits`,
 )
-
-/** Counts what clients and operators wrote, in whatever state it is. */
-export async function written(database: Database): Promise<Written> {
-  const [counted] = await database.rows(WRITTEN, [])
-  if (!counted) throw new Error('nothing was counted')
-  return counted
-}
 
 const MADE_BY = statement<[id: string], { operation: unknown; move: unknown }>(
   'test.made_by',
@@ -240,32 +189,19 @@ export async function madeBy(database: Database, id: string) {
   return (await database.rows(MADE_BY, [id]))[0]
 }
 
-/** What is kept as used of a bucket of an allowance. */
-export interface UsedBucket {
-  readonly scope: string
-  readonly span: string
-  readonly bucket: number
-  readonly used_cents: bigint
-}
-
-const ALLOWANCES = statement<[], UsedBucket>('test.allowances', 'SELECT scope, span, bucket, used_cents FROM allowance')
-
 /** What is kept as used, of every bucket of every allowance. */
-export function usedBuckets(database: Database): Promise<UsedBucket[]> {
-  return database.rows(ALLOWANCES, [])
-}
+export const usedBuckets = all<{ scope: string; span: string; bucket: number; used_cents: bigint }>(
+  'test.allowances',
+  'SELECT scope, span, bucket, used_cents FROM allowance',
+)
 
 /** The same, only how much, centavos. */
 export async function allowancesUsed(database: Database): Promise<bigint[]> {
   return (await usedBuckets(database)).map(({ used_cents }) => used_cents)
 }
 
-const AUDIT_IN_ORDER = statement<[], { action: string; actor: string; subject: string }>(
+/** The audit trail in the order in which its rows were committed. */
+export const auditInOrder = all<{ action: string; actor: string; subject: string }>(
   'test.audit_in_order',
   'SELECT a.action, a.actor, a.subject FROM audit a JOIN audit_chain c ON c.audit_id = a.id ORDER BY c.seq',
 )
-
-/** The audit trail in the order in which its rows were committed. */
-export function auditInOrder(database: Database) {
-  return database.rows(AUDIT_IN_ORDER, [])
-}

@@ -13,7 +13,7 @@ import { testDatabase } from './database.ts'
 import { seriesIn } from './metrics.ts'
 import { testPort } from './port.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
-import { type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
+import { type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN, request } from './world.ts'
 
 /** Services on one database and one bank that are started and stopped one by one, each with settings of its own. */
 export interface Gateways {
@@ -92,16 +92,7 @@ export async function gateways(t: TestContext): Promise<Gateways> {
 }
 
 function gatewayAt(url: string, log: CapturedLog): Gateway {
-  const call: Gateway['call'] = async (method, path, token, body) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const { status, headers } = response
-    const isJson = headers.get('content-type')?.includes('json')
-    return { status, headers, body: isJson ? await response.json() : await response.text() }
-  }
+  const call: Gateway['call'] = (method, path, token, body) => request(url + path, token, method, body)
   return {
     url,
     log,

@@ -15,7 +15,7 @@ import { testDatabase } from './database.ts'
 import { underOrderIds } from './order-ids.ts'
 import { testPort } from './port.ts'
 import { unfinishedIn } from './unfinished.ts'
-import { ADMIN_TOKEN, type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
+import { ADMIN_TOKEN, type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN, request } from './world.ts'
 
 /**
  * Two services on one database and one bank, each with an engine, a cache and pools of its own, and a merchant who calls
@@ -73,9 +73,9 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
   }
   const { apiKey } = await accepted(ask(`${urls[0]}/api-key/generate`, ADMIN_TOKEN, { method: 'POST', path: '' }))
   let [turns, charges] = [0, 0]
-  const call = (request: Request) => {
+  const call = (asked: Request) => {
     turns += 1
-    return ask(`${urls[turns % urls.length]}${request.path}`, apiKey, request)
+    return ask(`${urls[turns % urls.length]}${asked.path}`, apiKey, asked)
   }
   const atTheBank: TwoGateways['atTheBank'] = async (request) =>
     accepted(ask(bank.url + (await underOrderIds(database, request.path)), PARTNER_TOKEN, request))
@@ -123,13 +123,8 @@ async function isSending(database: Database): Promise<boolean> {
   return (await unfinishedIn(database)).some((what) => what.startsWith('refund_in '))
 }
 
-async function ask(url: string, token: string, { method = 'GET', body, headers }: Request): Promise<Answer> {
-  const response = await fetch(url, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, headers: response.headers, body: await response.json() }
+function ask(url: string, token: string, { method = 'GET', body, headers }: Request): Promise<Answer> {
+  return request(url, token, method, body, headers)
 }
 
 async function accepted(answer: Promise<Answer>): Promise<Answer['body']> {

@@ -179,16 +179,35 @@ async function composeSandbox(
   return service
 }
 
-async function answerOf(response: Response): Promise<Answer> {
-  const { status, headers } = response
-  const isJson = headers.get('content-type')?.includes('json')
-  return { status, headers, body: isJson ? await response.json() : await response.text() }
+/** Sends one request with a token. */
+export async function request(
+  url: string,
+  token: string,
+  method: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? await response.json() : await response.text(),
+  }
 }
 
 const SILENT = pino({ level: 'silent' })
 
 /** @source rules#reference.8 */
-function assertHeaders(method: string, path: string, { status, headers }: Response): void {
+function assertHeaders(method: string, path: string, { status, headers }: Answer): void {
   const declared = declaredHeaders(method, path, status)
   if (declared) assert.deepEqual(headerFaults(declared, headers.keys()), [], `${method} ${path}: ${status}`)
 }
@@ -246,17 +265,9 @@ export async function world(
   if (standard) await standard.registerWebhook(variables, clock)
 
   const ask = async (base: string, token: string, method: string, path: string, body?: unknown, headers = {}) => {
-    const response = await fetch(base + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    if (base === url) assertHeaders(method, path, response)
-    return answerOf(response)
+    const answer = await request(base + path, token, method, body, headers)
+    if (base === url) assertHeaders(method, path, answer)
+    return answer
   }
 
   const { apiKey } = await created(() => ask(operatorUrl, ADMIN_TOKEN, 'POST', '/api-key/generate'))

@@ -32,7 +32,7 @@ test('[api-pix.16] [AP-22] a Date more than ten minutes from our time is not hea
   assert.equal(clock.now(), NOON + 10 * MINUTE)
 })
 
-test('[api-pix.16] what has passed for the bank has passed', () => {
+test('[api-pix.16] the bank clock never goes back', () => {
   const { at, clock } = clockAt()
   clock.observe(NOON + 9 * MINUTE)
   clock.now()

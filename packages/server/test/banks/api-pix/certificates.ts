@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto'
 import forge from 'node-forge'
+import { signedPair } from '../../support/certificates.ts'
 import { wallNow } from '../../support/wall-clock.ts'
 
 /** A certificate as a bank hands it out, of every form. */
@@ -14,23 +14,13 @@ const DAY_MS = 86_400_000
 
 /** Makes one, signed by itself, good until so many days from now. */
 export function handedOut(daysLeft: number): HandedOut {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-  const key = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
-  const forgeKey = forge.pki.privateKeyFromPem(key) as forge.pki.rsa.PrivateKey
-  const certificate = forge.pki.createCertificate()
-  certificate.publicKey = forge.pki.setRsaPublicKey(forgeKey.n, forgeKey.e)
-  certificate.serialNumber = '01'
-  certificate.validity.notBefore = new Date(wallNow() + Math.min(0, daysLeft) * DAY_MS - 10 * DAY_MS)
-  certificate.validity.notAfter = new Date(wallNow() + daysLeft * DAY_MS)
-  const name = [{ name: 'commonName', value: 'client' }]
-  certificate.setSubject(name)
-  certificate.setIssuer(name)
-  certificate.sign(forgeKey, forge.md.sha256.create())
+  const at = (days: number) => new Date(wallNow() + days * DAY_MS)
+  const pair = signedPair({ name: 'client', notBefore: at(Math.min(0, daysLeft) - 10), notAfter: at(daysLeft) })
   return {
-    key,
-    cert: forge.pki.certificateToPem(certificate),
+    ...pair,
     pkcs12: (passphrase, algorithm = 'aes256') => {
-      const sealed = forge.pkcs12.toPkcs12Asn1(forgeKey, [certificate], passphrase, { algorithm })
+      const [key, certificate] = [forge.pki.privateKeyFromPem(pair.key), forge.pki.certificateFromPem(pair.cert)]
+      const sealed = forge.pkcs12.toPkcs12Asn1(key, [certificate], passphrase, { algorithm })
       return Buffer.from(forge.asn1.toDer(sealed).getBytes(), 'binary')
     },
   }

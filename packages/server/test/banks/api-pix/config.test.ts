@@ -132,12 +132,12 @@ test('[api-pix.12] any other bank is a preset, or two addresses', () => {
   })
 })
 
-test('[api-pix.12] nobody moves real money in the sandbox', () => {
+test('[api-pix.12] the sandbox refuses a bank of production', () => {
   const real = { ...CREDENTIALS, PIXGATE_BANK_ENVIRONMENT: 'production' }
   assert.deepEqual(efiFaults(real), ['PIXGATE_BANK_ENVIRONMENT must be sandbox, unless PIXGATE_MODE is production'])
 })
 
-test('[api-pix.12] production wants one proof of who calls', () => {
+test('[api-pix.12] production needs one proof of the origin of callbacks', () => {
   const production = { ...CREDENTIALS, PIXGATE_MODE: 'production' }
   assert.match(efiFaults(production)[0] ?? '', /^one of PIXGATE_BANK_CALLBACK_SECRET, .* is required in production$/)
   for (const proof of [

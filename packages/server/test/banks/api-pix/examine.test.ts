@@ -78,7 +78,7 @@ test('[api-pix.13] a webhook that is another’s, or cannot be reached, is named
   assert.match(await webhook(true), /not registered: the bank answers 400, WebhookOperacaoInvalida, .*ECONNREFUSED/)
 })
 
-test('[api-pix.13] the secret in the address of the webhook is not repeated, however the bank repeats the address', async (t) => {
+test('[api-pix.13] the secret in the webhook address is masked in every spelling of the address', async (t) => {
   const { reachBank, tell } = await lyingBank(t)
   const { environment } = await bankOf(t, {}, reachBank)
   const secret = String(environment.PIXGATE_BANK_CALLBACK_SECRET)

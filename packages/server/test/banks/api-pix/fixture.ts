@@ -1,5 +1,5 @@
 import { buildDynamicBrCode } from '@pixgate/brcode'
-import { createApiPixPartner } from '../../../src/banks/api-pix/bank.ts'
+import { type ApiPixOptions, createApiPixPartner } from '../../../src/banks/api-pix/bank.ts'
 import { protocolOf } from '../../../src/banks/api-pix/protocol.ts'
 import { createExchange } from '../../../src/banks/exchange.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
@@ -74,14 +74,18 @@ export const NO_COB = problem(404, 'CobNaoEncontrado')
 export const NO_DEVOLUCAO = problem(404, 'PixDevolucaoNaoEncontrada')
 
 /** The connector at this time of the bank, whose calls are answered by these. */
-export function partnerOf(bankNow: number, ...outcomes: Outcome[]) {
+export const partnerOf = (bankNow: number, ...outcomes: Outcome[]) =>
+  partnerWith({ bankNow: () => bankNow }, ...outcomes)
+
+/** The same with other options. */
+export function partnerWith(given: Partial<ApiPixOptions> & Pick<ApiPixOptions, 'bankNow'>, ...outcomes: Outcome[]) {
   const link = scripted(...outcomes)
   const partner = createApiPixPartner({
     exchange: createExchange(link, protocolOf(), '/v2'),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
     monotonic: () => 0,
-    bankNow: () => bankNow,
+    ...given,
   })
   return { ...partner, calls: link.calls }
 }

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CallbackOrigin, createApiPixInbound } from '../../../src/banks/api-pix/inbound.ts'
 import type { ReadableEvent } from '../../../src/banks/inbound.ts'
+import { E2E, ID, PIX, TXID } from './fixture.ts'
 
-const ID = '0198c0de7a11700080005f1d3c2b1a09'
-const TXID = '0198c0de7a11700080005f1d3c2b1a09'
 const REFUND_ID = '0198c0de7a1170008000000000000001'
-const E2E = 'E12345678202611221210abcdefghijk'
 const SECRET = 'a secret of the address'
 
 const parse = (body: unknown) =>
@@ -15,13 +13,6 @@ const parse = (body: unknown) =>
     Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   ) as readonly ReadableEvent[]
 
-const PIX = {
-  endToEndId: E2E,
-  txid: TXID,
-  valor: '110.00',
-  chave: 'loja@exemplo.com.br',
-  horario: '2026-11-22T12:10:00Z',
-}
 const RETURNED = { ...PIX, devolucoes: [{ id: REFUND_ID.replaceAll('-', ''), valor: '1.00', status: 'DEVOLVIDO' }] }
 const SENT = {
   endToEndId: E2E,
@@ -36,7 +27,7 @@ const SENT = {
 /** What is asked about, by subject and by the id that we gave. */
 const asked = (body: unknown) => parse(body).map(({ subject, references }) => [subject, references.externalId])
 
-test('[api-pix.11] each item asks about what it names', () => {
+test('[api-pix.11] each item causes a query of the operation it names', () => {
   assert.deepEqual(asked({ pix: [PIX] }), [['charge', ID]])
   assert.deepEqual(asked({ pix: [RETURNED] }), [
     ['charge', ID],
@@ -50,7 +41,7 @@ test('[api-pix.11] each item asks about what it names', () => {
   ])
 })
 
-test('[api-pix.11] nothing that it says of money is in what is read', () => {
+test('[api-pix.11] nothing that an item says of money is used', () => {
   const [event] = parse({ pix: [PIX] })
   assert.deepEqual([event?.kind, 'payment' in (event ?? {})], ['changed', false])
   assert.deepEqual(Object.keys(event?.evidence ?? {}), ['subject', 'id'])
@@ -60,7 +51,7 @@ test('[api-pix.11] a return names its payment, by which the charge of a return o
   assert.equal(parse({ pix: [RETURNED] })[1]?.references.endToEndId, E2E)
 })
 
-test('[api-pix.11] what was told before is the same event, and news is another', () => {
+test('[api-pix.11] a repeated report is the same event, a changed one another', () => {
   const keysOf = (body: unknown) => parse(body).map(({ key }) => JSON.stringify(key))
   assert.deepEqual(keysOf({ pix: [PIX] }), keysOf({ pix: [{ ...PIX, valor: '1.00', infoPagador: 'x' }] }))
   const all = [
@@ -73,12 +64,12 @@ test('[api-pix.11] what was told before is the same event, and news is another',
   assert.equal(new Set(all).size, all.length)
 })
 
-test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form the list has', () => {
+test('[api-pix.11] [api-pix.18] a payment is queried for every form of the list', () => {
   const forms = [{ pix: PIX }, [PIX], PIX, { pix: [{ ...PIX, devolucoes: null, gnExtras: null, status: null }] }]
   for (const form of forms) assert.deepEqual(asked(form), [['charge', ID]], JSON.stringify(form))
 })
 
-test('[api-pix.11] [api-pix.18] a payment is asked about in whatever form Efí’s own members are', () => {
+test('[api-pix.11] [api-pix.18] a payment is queried for every form of Efí’s own members', () => {
   for (const gnExtras of ['x', 0, [], { idEnvio: 7 }, { pagador: 'x' }])
     assert.deepEqual(asked({ pix: [{ ...PIX, gnExtras }] }), [['charge', ID]], JSON.stringify(gnExtras))
 })

@@ -34,7 +34,7 @@ function bankOf(first: Outcome) {
 
 const asking = (retryAfterMs: number) => ({ kind: 'answered', httpStatus: 429, json: {}, retryAfterMs }) as const
 
-test('[api-pix.15] after Retry-After no call of that kind leaves for so long, whatever it is about', async () => {
+test('[api-pix.15] after Retry-After no call of that kind is sent for that time', async () => {
   const { kindAt, calls } = bankOf(asking(7_000))
   assert.equal(await kindAt(0, PAYOUT), 'answered')
   assert.deepEqual([await kindAt(6_999, PAYOUT), await kindAt(6_999, ANOTHER)], ['not sent', 'not sent'])
@@ -43,7 +43,7 @@ test('[api-pix.15] after Retry-After no call of that kind leaves for so long, wh
   assert.deepEqual(calls, [PAYOUT, QUESTION, PAYOUT], 'the same order under the same id')
 })
 
-test('[api-pix.15] what is too long is five minutes, and what was not asked is not waited for', async () => {
+test('[api-pix.15] Retry-After is capped at five minutes; without it nothing waits', async () => {
   const long = bankOf(asking(86_400_000))
   await long.kindAt(0, PAYOUT)
   assert.deepEqual([await long.kindAt(299_999, PAYOUT), await long.kindAt(300_000, PAYOUT)], ['not sent', 'answered'])
@@ -52,7 +52,7 @@ test('[api-pix.15] what is too long is five minutes, and what was not asked is n
   assert.equal(await plain.kindAt(0, PAYOUT), 'answered')
 })
 
-test('[api-pix.15] a call that is held back tells what the bank answered, and how long is left', async () => {
+test('[api-pix.15] a held-back call has the status of the bank and the time left', async () => {
   const { kindAt, link } = bankOf({ ...asking(65_000), httpStatus: 503 })
   assert.equal(link.heldBack(PAYOUT), undefined)
   await kindAt(0, PAYOUT)
@@ -64,7 +64,7 @@ test('[api-pix.15] a call that is held back tells what the bank answered, and ho
   )
 })
 
-test('[api-pix.15] a QR code that one asks about keeps nobody else from asking', async () => {
+test('[api-pix.15] Retry-After on a QR code query holds no other query back', async () => {
   const { kindAt } = bankOf(asking(7_000))
   await kindAt(0, QR_CODE)
   assert.equal(await kindAt(0, QR_CODE), 'answered')

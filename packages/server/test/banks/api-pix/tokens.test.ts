@@ -62,7 +62,7 @@ test('[api-pix.1] a token is not used in its last minute', async () => {
   assert.deepEqual(bearers(called), ['Bearer first', 'Bearer first', 'Bearer second'])
 })
 
-test('[api-pix.1] a token that ends sooner than that is used by those who waited for it', async () => {
+test('[api-pix.1] a token that ends sooner is used by the calls that waited for it', async () => {
   const { link, asked } = connected([granted('a', 10), granted('b', 10)], [FINE, FINE, FINE])
   await Promise.all([link.exchange(CALL), link.exchange(CALL)])
   assert.equal(asked.length, 1)

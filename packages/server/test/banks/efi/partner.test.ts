@@ -6,11 +6,10 @@ import { createExchange } from '../../../src/banks/exchange.ts'
 import type { Outcome, PartnerCall } from '../../../src/banks/link.ts'
 import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/port.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
+import { ID, MERCHANT, pageOf } from '../api-pix/fixture.ts'
 import { answered, problem, scripted } from '../api-pix/scripted.ts'
 
-const ID = '0198c0de7a11700080005f1d3c2b1a09'
-const ID_ENVIO = '0198c0de7a11700080005f1d3c2b1a09'
-const MERCHANT = { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' }
+const ID_ENVIO = ID
 const E2E = 'E99999001202611221210abcdefghijk'
 const RTR = 'D12345678202611221230abcdefghijk'
 const NOW = Date.parse('2026-11-22T12:20:00Z')
@@ -64,6 +63,12 @@ function efiWith(given: Partial<EfiOptions>, ...outcomes: Outcome[]) {
   return { ...partner, calls: link.calls }
 }
 
+/** The page of the list of sent Pix that has these. */
+async function listOf(...pix: readonly object[]) {
+  const answer = await efiOf(pageOf(pix)).readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
+  return answer.kind === 'READ' ? answer.page : assert.fail(answer.reason)
+}
+
 test('[efi.2] a payout to a key goes out under our id, from our key, with the document for the bank to check', async () => {
   const bank = efiOf(answered(201, TAKEN))
   const answer = await bank.sendPayout(ID, TO_KEY)
@@ -101,9 +106,12 @@ const told: [name: string, change: object, kind: string, status: string | undefi
   ['REALIZADO without an end-to-end id', { endToEndId: null }, 'UNKNOWN', undefined],
   ['REALIZADO without a time', { horario: null }, 'UNKNOWN', undefined],
   ['in a word nobody knows', { status: 'AGENDADO' }, 'UNKNOWN', undefined],
+  ['whose optional members are null', { favorecido: null, gnExtras: null, devolucoes: null }, 'FINAL', 'CONFIRMED'],
+  ['whose amount is a number', { valor: 12.34 }, 'FINAL', 'CONFIRMED'],
+  ['with an odd return', { devolucoes: [{ ...BACK, valor: 'odd' }, BACK] }, 'FINAL', 'CONFIRMED'],
 ]
 for (const [name, change, kind, status] of told) {
-  test(`[efi.3] [AP-7] a payout ${name} is ${kind} ${status ?? ''}`, async () => {
+  test(`[efi.3] [AP-7] [api-pix.18] a payout ${name} is ${kind} ${status ?? ''}`, async () => {
     const answer = await efiOf(answered(200, { ...SENT, ...change })).getPayout(ID, TERMS)
     assert.deepEqual([answer.kind, 'payout' in answer ? answer.payout.status : undefined], [kind, status])
   })
@@ -119,28 +127,24 @@ test('[efi.3] a return that is listed twice has come back once', async () => {
   assert.deepEqual(await of(half, { ...half, rtrId: `${RTR.slice(0, -1)}z` }), ['RETURNED', 2])
 })
 
-test('[efi.5] [api-pix.18] who was paid may have any form in the list, and what cannot be kept names nothing', async () => {
-  const pagination = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
-  const pix = [
+test('[efi.5] [api-pix.18] the payee in the list may have any form, and an id that cannot be stored names nothing', async () => {
+  const { entries, unreadable } = await listOf(
     { ...SENT, favorecido: 'x', gnExtras: [] },
     { ...SENT, favorecido: { identificacao: { nome: 7 }, contaBanco: [] } },
     { ...SENT, idEnvio: `${ID_ENVIO}\u0000` },
     { ...SENT, endToEndId: ' ' },
-  ]
-  const bank = efiOf(answered(200, { parametros: pagination, pix }))
-  const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
-  if (answer.kind !== 'READ') return assert.fail(answer.reason)
+  )
   assert.deepEqual(
-    answer.page.entries.map(({ reference }) => reference),
+    entries.map(({ reference }) => reference),
     [ID, ID, E2E],
   )
   assert.deepEqual(
-    answer.page.unreadable?.map(({ member }) => member),
+    unreadable?.map(({ member }) => member),
     ['/endToEndId'],
   )
 })
 
-test('[efi.3] why it came to nothing is told by the code of the rejection', async () => {
+test('[efi.3] a failed payout has the code of the rejection', async () => {
   const gnExtras = { erro: { codigo: 'AC03', origem: 'PSP', motivo: 'conta inválida' } }
   const answer = await efiOf(answered(200, { ...SENT, status: 'NAO_REALIZADO', gnExtras })).getPayout(ID, TERMS)
   assert.ok(answer.kind === 'FINAL')
@@ -260,7 +264,7 @@ test('[efi.4] a code that the bank refuses to read is refused in its words, once
   assert.equal((await efiOf(refused, answered(500, {})).sendPayout(ID, order)).kind, 'UNKNOWN')
 })
 
-test('[efi.4] [AP-22] whether a code has expired our clock says, however wrong the bank’s is', async () => {
+test('[efi.4] [AP-22] our clock decides whether a code has expired, not the bank’s', async () => {
   const outcomes = [answered(200, CODE), answered(201, { ...TAKEN, valor: '567.89' })]
   const bank = efiWith({ bankNow: () => NOW + 86_400_000 }, ...outcomes)
   assert.equal((await bank.sendPayout(ID, await orderOf(CODE))).kind, 'ACCEPTED')
@@ -361,20 +365,20 @@ for (const [name, back] of [
     const returned = [{ returnId: RTR, valueCents: 234n, occurredAt: Date.parse(BACK_AT.horario) }]
     const told = await efiOf(answered(200, { ...SENT, devolucoes: [back] })).getPayout(ID, { valueCents: 1_234n })
     assert.deepEqual('payout' in told && told.payout.returns, returned)
-    const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
-    const bank = efiOf(answered(200, { parametros, pix: [{ ...SENT, devolucoes: [back] }] }))
-    const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
-    assert.deepEqual(answer.kind === 'READ' && answer.page.entries.map(({ movementId }) => movementId), [E2E, RTR])
+    const { entries } = await listOf({ ...SENT, devolucoes: [back] })
+    assert.deepEqual(
+      entries.map(({ movementId }) => movementId),
+      [E2E, RTR],
+    )
   })
 
-test('[efi.5] the statement has what was sent and what came back of it', async () => {
-  const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
+test('[efi.5] the statement has payouts and their returns', async () => {
   const pix = [
     { ...SENT, devolucoes: [BACK] },
     { ...SENT, status: 'NAO_REALIZADO' },
     { ...SENT, idEnvio: undefined },
   ]
-  const bank = efiOf(answered(200, { parametros, pix }))
+  const bank = efiOf(pageOf(pix))
   const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
   assert.ok(answer.kind === 'READ')
   assert.deepEqual(
@@ -388,9 +392,8 @@ test('[efi.5] the statement has what was sent and what came back of it', async (
   assert.match(bank.calls[0]?.path ?? '', /^\/v2\/gn\/pix\/enviados\?/)
 })
 
-test('[efi.5] what settles or comes back later is listed again: two days every hour, a hundred every day', async () => {
-  const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
-  const bank = efiOf(...Array.from({ length: 5 }, () => answered(200, { parametros, pix: [] })))
+test('[efi.5] late settlements and returns are listed again: two days every hour, a hundred every day', async () => {
+  const bank = efiOf(...Array.from({ length: 5 }, () => pageOf([])))
   const lists: (string | null)[] = []
   for (let cursor: string | null = null; lists.length < 6; ) {
     const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor })
@@ -401,17 +404,12 @@ test('[efi.5] what settles or comes back later is listed again: two days every h
   assert.deepEqual(lists, [null, 'sent:0', 'sentlately:0', 'sentlong:0', 'returned:0'])
 })
 
-const balances: [saldo: string | number, cents: bigint][] = [
-  ['1', 100n],
+for (const [saldo, availableCents] of [
   ['-0.5', -50n],
   [100.05, 10_005n],
-  ['100.05', 10_005n],
-  ['0.00', 0n],
-  ['-0.05', -5n],
   ['-100.05', -10_005n],
   ['9999999999999.99', 999_999_999_999_999n],
-]
-for (const [saldo, availableCents] of balances) {
+] as const) {
   test(`[efi.6] the balance ${saldo} is read to the centavo, with what the bank has blocked`, async () => {
     const bank = efiOf(
       answered(200, { saldo }),
@@ -424,26 +422,11 @@ for (const [saldo, availableCents] of balances) {
   })
 }
 
-for (const saldo of [
-  '100,05',
-  '1e5',
-  '1.0E+3',
-  '+1.00',
-  '--1.00',
-  '1.005',
-  '.50',
-  '12345678901234.00',
-  '',
-  ' 1.00',
-  1.005,
-  null,
-]) {
+for (const saldo of ['100,05', '1e5', '+1.00', '--1.00', '1.005', '.50', '12345678901234.00', '', ' 1.00', 1.005, null])
   test(`[efi.6] ${JSON.stringify(saldo)} is no balance, and says so`, async () => {
-    const reason = 'the balance is no amount in reais'
     const answer = await efiOf(answered(200, { saldo })).readBalance()
-    assert.deepEqual(answer, { kind: 'UNKNOWN', reason, httpStatus: 200 })
+    assert.deepEqual([answer.kind, 'httpStatus' in answer && answer.httpStatus], ['UNKNOWN', 200])
   })
-}
 
 for (const total of ['1e1', '-1.00', '-0.01'])
   test(`[efi.6] what is blocked is no amount where it is ${total}`, async () => {
@@ -451,56 +434,30 @@ for (const total of ['1e1', '-1.00', '-0.01'])
     assert.equal(answer.kind, 'UNKNOWN')
   })
 
-test('[partner.8] a bank that carries out twice what it gets twice promises nothing', () => {
-  const exchange = createExchange(scripted(), EFI_PROTOCOL)
-  const partner = createEfiPartner({
-    exchange,
-    sending: exchange,
-    merchant: MERCHANT,
-    hasIdempotentOrders: false,
-    monotonic: () => 0,
-    paysQrCodes: false,
-    bankNow: () => NOW,
-    heldBack: () => undefined,
-    now: () => NOW,
-  })
+test('[partner.8] a bank without idempotent orders lacks those capabilities', () => {
+  const partner = efiWith({ hasIdempotentOrders: false, paysQrCodes: false })
   assert.equal(partner.capabilities.has('decode-qr-code'), false)
   const kept = [...partner.capabilities].filter((capability) => capability.startsWith('idempotent-'))
   assert.deepEqual(kept, ['idempotent-charge'])
 })
 
 test('[efi.5] [api-pix.18] odd items of the list of sent Pix hide none of the others', async () => {
-  const parametros = { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }
-  const pix = [
+  const { entries, unreadable } = await listOf(
     { ...SENT, favorecido: null, gnExtras: null, devolucoes: null },
     { ...SENT, endToEndId: null },
     { ...SENT, valor: 'odd' },
     { ...SENT, horario: null },
     { ...SENT, devolucoes: [{ ...BACK, rtrId: null }, { ...BACK, horario: null }, BACK] },
-  ]
-  const bank = efiOf(answered(200, { parametros, pix }))
-  const answer = await bank.readStatement({ from: NOW - 60_000, to: NOW, cursor: 'sent:0' })
-  if (answer.kind !== 'READ') return assert.fail(answer.reason)
+  )
   assert.deepEqual(
-    answer.page.entries.map(({ movementId }) => movementId),
+    entries.map(({ movementId }) => movementId),
     [E2E, E2E, RTR],
   )
   assert.deepEqual(
-    answer.page.unreadable?.map(({ list, member }) => [list, member]),
+    unreadable?.map(({ list, member }) => [list, member]),
     ['/endToEndId', '/valor', '/horario', '/rtrId', '/horario'].map((member) => ['sent', member]),
   )
 })
-
-const sent: [name: string, change: object, kind: string, status: string | undefined][] = [
-  ['whose optional members are null', { favorecido: null, gnExtras: null, devolucoes: null }, 'FINAL', 'CONFIRMED'],
-  ['whose amount is a number', { valor: 12.34 }, 'FINAL', 'CONFIRMED'],
-  ['with an odd return', { devolucoes: [{ ...BACK, valor: 'odd' }, BACK] }, 'FINAL', 'CONFIRMED'],
-]
-for (const [name, change, kind, status] of sent)
-  test(`[api-pix.18] a sent Pix ${name} is ${kind} ${status}`, async () => {
-    const answer = await efiOf(answered(200, { ...SENT, ...change })).getPayout(ID, { valueCents: 1_234n })
-    assert.deepEqual([answer.kind, 'payout' in answer && answer.payout.status], [kind, status])
-  })
 
 for (const [name, put, comesTo] of [
   ['412', problem(412, 'PixOperacaoInvalida'), 'REJECTED'],

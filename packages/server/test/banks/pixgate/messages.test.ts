@@ -40,7 +40,7 @@ test('[partner-inbox.4] fields that we do not know are ignored, and so are absen
   assert.equal(faultOf({ ...EVENT, externalId: null, endToEndId: null, payer: null, feeCents: null }), undefined)
 })
 
-test('[partner-inbox.4] [EV-11] what is authentic but no event has a fault that names the field and repeats no value', () => {
+test('[partner-inbox.4] [EV-11] an authentic body that is no event has a fault that names the field and repeats no value', () => {
   const wrong: Record<string, object> = {
     valueCents: { ...EVENT, valueCents: 0 },
     'valueCents ': { ...EVENT, valueCents: -1 },
@@ -71,7 +71,7 @@ test('[partner-inbox.4] [EV-11] bytes that are no JSON, or JSON that two readers
   assert.equal(readBody('cash-in', Buffer.from([0x7b, 0xff, 0x7d])).kind, 'unreadable')
 })
 
-test('[partner-inbox.4] [DB-45] what the database could not read again is no event, also in a field that we do not know', () => {
+test('[partner-inbox.4] [DB-45] text that the database cannot store makes no event, also in an unknown field', () => {
   const written = (unknown: string) => JSON.stringify(EVENT).replace(/}$/, `,"note":${unknown}}`)
   assert.equal(faultOf(written('"\\ud83d\\ude00"')), undefined)
   for (const unknown of ['"\\ud83d"', '"\\u0000"', '1e400', '{"\\udc00":1}']) {
@@ -89,13 +89,13 @@ test('[partner-inbox.5] [EV-29] each event belongs to one endpoint', () => {
   }
 })
 
-test('[partner-inbox.5] [EV-29] what a bank of another protocol left behind is read as no event', () => {
+test('[partner-inbox.5] [EV-29] a callback of another bank’s protocol is no event', () => {
   const inbound = createPixgateInbound({ secrets: [], apiKey: undefined, isFromBank: () => true })
   const events = inbound.parse('another bank', Buffer.from(JSON.stringify(EVENT)))
   assert.partialDeepStrictEqual(events, [{ kind: 'unreadable', fault: 'no route of this bank: another bank' }])
 })
 
-test('[partner-inbox.9] [EV-37] a return without its id is named by what it tells; without amount or time it is a question', () => {
+test('[partner-inbox.9] [EV-37] a return without its id is identified by its content; without amount or time it causes a query', () => {
   for (const [event, route, kind] of [
     ['CashOutReversal', 'cash-out', 'payout_returned'],
     ['CashInReversal', 'cash-in', 'payment_returned'],
@@ -147,7 +147,7 @@ test('[partner-inbox.7] [EV-31] another time is another content of the same even
   assert.notEqual(contentAt('2026-11-21T13:15:00.500Z'), contentAt('2026-11-21T14:15:00.500Z'))
 })
 
-test('[partner-inbox.13] [EV-36] what cannot be read names what it can', () => {
+test('[partner-inbox.13] [EV-36] an unreadable event names the operation where it can be read', () => {
   const reading = read({ ...EVENT, valueCents: '1000', transactionId: 7, occurredAt: 5 })
   assert.ok(reading.kind === 'unreadable' && reading.named === undefined)
   const { transactionId, ...named } = EVENT
@@ -217,7 +217,7 @@ test('[partner-inbox.6] a confirmation without an end-to-end id confirms nothing
   }
 })
 
-test('[partner-inbox.6] an event says what it says: amount, instant, payer, reason', () => {
+test('[partner-inbox.6] an event has amount, instant, payer and reason', () => {
   assert.partialDeepStrictEqual(readable({ ...EVENT, occurredAt: '2026-11-21T10:15:00.5-03:00' }), {
     kind: 'payment_received',
     references: { transactionId: 'tx' },

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { withBinaryArrays } from '../../../src/platform/db/arrays.ts'
 import { statement } from '../../../src/platform/db/database.ts'
 import { testDatabase } from '../../support/database.ts'
 
@@ -37,10 +36,4 @@ test('an array that takes more than there is room for is sent as well', async (t
   const { database } = await testDatabase(t)
   const given = { ones: [1], others: [2], texts: ['x'.repeat(600 * 1_024), 'ü'.repeat(300 * 1_024)] }
   assert.deepEqual(await database.rows(echo, [given.ones, given.others, given.texts]), [given])
-})
-
-test('arrays are written to the same memory, one after the other', () => {
-  const memoryOf = (parameter: unknown) => (parameter as { toPostgres(): Buffer }).toPostgres().buffer
-  const [ones, others] = withBinaryArrays('SELECT $1::integer[], $2::text[]', [[1, 2], ['a']])
-  assert.equal(memoryOf(ones), memoryOf(others))
 })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { pino } from 'pino'
 import {
   APPLICATION_ROLE,
   type Database,
@@ -46,6 +45,23 @@ async function unavailability(work: Promise<unknown>): Promise<{ sent: boolean }
   assert.fail('it worked')
 }
 
+/** A pool of one connection. */
+async function single(t: TestContext, patienceMs?: number): Promise<{ url: string; database: Database }> {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1, patienceMs)
+  t.after(() => database.close())
+  return { url, database }
+}
+
+/** A pool of one connection with a log, and options of its own. */
+async function logged(t: TestContext, options: Partial<Parameters<typeof openDatabase>[0]>) {
+  const { url } = await testDatabase(t)
+  const log = capturedLog()
+  const database = openDatabase({ url, name: 'test', connections: 1, logger: log.logger, ...options })
+  t.after(() => database.close())
+  return { url, database, log }
+}
+
 /** A pool of one connection behind a proxy. */
 async function proxied(t: TestContext): Promise<{ database: Database; proxy: TcpProxy; url: string }> {
   const { url } = await testDatabase(t)
@@ -57,7 +73,7 @@ async function proxied(t: TestContext): Promise<{ database: Database; proxy: Tcp
   return { database, proxy, url }
 }
 
-test('[money.2] centavos come back as bigint, instants as epoch milliseconds, and go in as they came', async (t) => {
+test('[money.2] centavos are read as bigint and instants as epoch milliseconds, and written as they were read', async (t) => {
   const { database } = await testDatabase(t)
   const types = statement<[cents: string, at: string], Record<string, unknown>>(
     'test.types',
@@ -82,25 +98,16 @@ test('[DB-9] a session works as the application’s role and never waits for lon
   ])
 })
 
-test('statements are planned once where that is asked for, and elsewhere as PostgreSQL thinks best', async (t) => {
-  const { url, database } = await testDatabase(t)
+test('a pool plans statements once if its options say so, and leaves the rest to PostgreSQL', async (t) => {
+  const { database } = await testDatabase(t)
   const planning = statement<[], { mode: string }>('test.planning', `SELECT current_setting('plan_cache_mode') AS mode`)
-  const engine = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: pino({ level: 'silent' }), role: APPLICATION_ROLE },
-    planCacheMode: 'force_generic_plan',
-  })
-  t.after(() => engine.close())
+  const { database: engine } = await logged(t, { role: APPLICATION_ROLE, planCacheMode: 'force_generic_plan' })
   const modes = await Promise.all([engine, database].map((one) => one.rows(planning, [])))
   assert.deepEqual(modes, [[{ mode: 'force_generic_plan' }], [{ mode: 'auto' }]])
 })
 
-test('[database.8] a plan that was made while a table was small is not kept when it has grown', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: pino({ level: 'silent' }), role: APPLICATION_ROLE },
-    planCacheMode: 'force_generic_plan',
-  })
-  t.after(() => database.close())
+test('[database.8] a plan made while a table was small is renewed when the table has grown', async (t) => {
+  const { database } = await logged(t, { role: APPLICATION_ROLE, planCacheMode: 'force_generic_plan' })
   const find = statement<[ids: readonly string[]]>('test.find', 'SELECT FROM operation WHERE id = ANY ($1::uuid[])')
   const explain = statement<[], { 'QUERY PLAN': string }>('test.explain', `EXPLAIN EXECUTE "test.find" ('{}')`)
   const scan = async () =>
@@ -113,10 +120,8 @@ test('[database.8] a plan that was made while a table was small is not kept when
   assert.notEqual(await scan(), 'Seq')
 })
 
-test('[database.8] no plan is made anew within a transaction, which may have to say first what it is', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+test('[database.8] no plan is renewed within a transaction, whose first statement may set its isolation', async (t) => {
+  const { database } = await single(t)
   const snapshot = statement<[]>('test.snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
   for (let time = 0; time < 100; time++) {
     await database.rows(one, [])
@@ -124,10 +129,8 @@ test('[database.8] no plan is made anew within a transaction, which may have to 
   }
 })
 
-test('[DB-2] an error of the statement is what it is, and costs no connection', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+test('[DB-2] an error of a statement keeps its code and the connection', async (t) => {
+  const { database } = await single(t)
   const [before] = await database.rows(pid, [])
   await database.rows(addKey, ['a'])
   const error = await database.rows(addKey, ['a']).catch((thrown: unknown) => thrown)
@@ -153,7 +156,7 @@ test('[DB-2] a statement that lost a serialization conflict may be retried, and 
   )
 })
 
-test('[DB-2] where no connection can be had nothing was sent', async (t) => {
+test('[DB-2] without a connection nothing was sent', async (t) => {
   const { url } = await testDatabase(t)
   const nowhere = new URL(url)
   nowhere.port = '9'
@@ -173,10 +176,8 @@ test('[DB-2] a database that accepts no more connections was sent nothing', asyn
   await other.close()
 })
 
-test('[DB-2] where all connections are lent for too long nothing was sent', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1, 1_000)
-  t.after(() => database.close())
+test('[DB-2] nothing was sent if no connection became free in time', async (t) => {
+  const { database } = await single(t, 1_000)
   const long = database.rows(sleep, [1.3])
   assert.deepEqual(await unavailability(database.rows(one, [])), { sent: false })
   await long
@@ -202,10 +203,8 @@ for (const fate of ['cut', 'swallow'] as const) {
   })
 }
 
-test('[engine.17] what was aborted before it got a connection is not sent, and costs no connection', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+test('[engine.17] a statement aborted before it got a connection is not sent, and the connection stays', async (t) => {
+  const { database } = await single(t)
   let isWanted = true
   const [before] = await database.rows(pid, [])
   const lent = database.transaction(async (queries) => {
@@ -239,9 +238,7 @@ test('[DB-4] a wait is bounded: after a timeout the outcome is unknown', async (
 })
 
 test('[DB-6] a session that the server ended leaves open what happened, and is replaced', async (t) => {
-  const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
-  t.after(() => database.close())
+  const { url, database } = await single(t)
   const [session] = await database.rows(pid, [])
   const call = unavailability(database.rows(sleep, [60]))
   let isOver = false
@@ -256,7 +253,7 @@ test('[DB-6] a session that the server ended leaves open what happened, and is r
   assert.notDeepEqual(await database.rows(pid, []), [session])
 })
 
-test('[DB-8] what the server cannot do now, out of time or read-only, was not done', async (t) => {
+test('[DB-8] a statement that timed out or hit a read-only server did nothing', async (t) => {
   const { database } = await testDatabase(t)
   const hurry = statement<[]>('test.hurry', `SET LOCAL statement_timeout = '20ms'`)
   const readOnly = statement<[]>('test.read_only', 'SET TRANSACTION READ ONLY')
@@ -284,7 +281,7 @@ test('[DB-1] a COMMIT that the database answers with ROLLBACK is a failure', asy
   assert.deepEqual(await displays(database), [])
 })
 
-test('[P4] a transaction commits what it returns from, and takes back what it throws from', async (t) => {
+test('[P4] a transaction commits when its function returns and rolls back when it throws', async (t) => {
   const { database } = await testDatabase(t)
   const result = await database.transaction(async (queries) => {
     await queries.rows(addKey, ['a'])
@@ -318,17 +315,10 @@ test('[engine.13] a statement name that PostgreSQL would truncate is refused: it
   assert.throws(() => statement('n'.repeat(64), 'SELECT 1'), /too long/)
 })
 
-test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, with its name and no parameter', async (t) => {
-  const { url } = await testDatabase(t)
-  const log = capturedLog()
+test('[logs.3] [metrics.1] a slow statement is logged and counted, with its name and no parameter', async (t) => {
   const slow: string[] = []
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: log.logger },
-    // Whatever it takes is long.
-    slowAfterMs: -1,
-    onSlowStatement: (name) => slow.push(name),
-  })
-  t.after(() => database.close())
+  // Whatever it takes is long.
+  const { database, log } = await logged(t, { slowAfterMs: -1, onSlowStatement: (name) => slow.push(name) })
   const telling = statement<[string]>('test.telling', 'SELECT $1::text')
   await database.rows(telling, ['canary'])
   await database.transaction((queries) => queries.rows(telling, ['canary']))
@@ -339,24 +329,17 @@ test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, w
   assert.deepEqual(database.use(), { inUse: 0, waiting: 0 })
 })
 
-test('[logs.3] a statement that takes no longer than it may is not reported', async (t) => {
-  const { url } = await testDatabase(t)
-  const log = capturedLog()
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: log.logger, slowAfterMs: Number.POSITIVE_INFINITY },
-  })
-  t.after(() => database.close())
+test('[logs.3] a statement within its limit is not logged', async (t) => {
+  const { database, log } = await logged(t, { slowAfterMs: Number.POSITIVE_INFINITY })
   await database.rows(statement<[]>('test.quick', 'SELECT 1'), [])
   assert.deepEqual(log.lines, [])
 })
 
-test('[logs.3] [DB-2] a database that is away is one line, with its reason', async (t) => {
+test('[logs.3] [DB-2] an unreachable database is logged once, with the reason', async (t) => {
   const { url } = await testDatabase(t)
   const away = new URL(url)
   away.pathname = '/nowhere'
-  const log = capturedLog()
-  const database = openDatabase({ url: away.href, name: 'test', connections: 1, logger: log.logger })
-  t.after(() => database.close())
+  const { database, log } = await logged(t, { url: away.href })
   for (let tries = 0; tries < 3; tries++) {
     await assert.rejects(database.rows(statement<[]>('test.away', 'SELECT 1'), []), DatabaseUnavailable)
   }
@@ -366,14 +349,12 @@ test('[logs.3] [DB-2] a database that is away is one line, with its reason', asy
   )
 })
 
-test('[logs.3] [DB-2] a database that was away and is back says so, once for each time that it was told away', async (t) => {
+test('[logs.3] [DB-2] the return of a database is logged once for each logged outage', async (t) => {
   const { url, proxy } = await proxied(t)
   const address = new URL(url)
   address.port = String(proxy.port)
-  const log = capturedLog()
   const heartbeat = steppedHeartbeat()
-  const database = openDatabase({ url: address.href, name: 'test', connections: 1, logger: log.logger, heartbeat })
-  t.after(() => database.close())
+  const { database, log } = await logged(t, { url: address.href, heartbeat })
   const ask = () => database.rows(one, [])
   await ask()
   await ask()
@@ -398,15 +379,9 @@ test('[logs.3] [DB-2] a database that was away and is back says so, once for eac
   assert.equal(log.lines.filter(({ level }) => level === 'info').length, 1)
 })
 
-test('[logs.3] what takes long and what is lost again and again is a line at first and one a minute', async (t) => {
-  const { url } = await testDatabase(t)
-  const log = capturedLog()
+test('[logs.3] slow statements and lost connections are logged at first and then once a minute', async (t) => {
   const heartbeat = steppedHeartbeat()
-  const database = openDatabase({
-    ...{ url, name: 'test', connections: 1, logger: log.logger, heartbeat },
-    slowAfterMs: -1,
-  })
-  t.after(() => database.close())
+  const { url, database, log } = await logged(t, { heartbeat, slowAfterMs: -1 })
   for (let times = 0; times < 3; times++) await database.rows(one, [])
   assert.equal(log.lines.length, 1)
   heartbeat.minuteEnds()

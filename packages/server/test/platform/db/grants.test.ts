@@ -49,11 +49,16 @@ const GRANTS = `
     FROM (${ACCESS_LISTS}) AS access, aclexplode(list) AS entry JOIN ${GRANTEES} ON grantee.oid = entry.grantee
    GROUP BY kind, access.name, grantee.name, privilege_type, is_grantable, part IS NULL`
 
-async function grantsAt(url: string): Promise<string[]> {
+/** Functions with their owner's rights that everybody may call. */
+const OWNERS_RIGHTS_FOR_ALL = `
+  SELECT pg_proc.oid::regprocedure::text AS line FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) AS entry
+   WHERE pronamespace = 'public'::regnamespace AND prosecdef AND entry.grantee = 0`
+
+async function grantsAt(url: string, sql = GRANTS): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query<{ line: string }>(GRANTS)).rows.map(({ line }) => line).sort()
+    return (await client.query<{ line: string }>(sql)).rows.map(({ line }) => line).sort()
   } finally {
     await client.end()
   }
@@ -64,7 +69,7 @@ async function listed(): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-test('[database.13] pixgate_app and everybody may do what the list says, and nothing else', async (t) => {
+test('[database.10] [database.13] the grants of pixgate_app and PUBLIC are those of the list', async (t) => {
   const url = await emptyDatabase(t)
   await migrate(url, MACHINES)
   const [grants, expected] = [await grantsAt(url), await listed()]
@@ -72,6 +77,7 @@ test('[database.13] pixgate_app and everybody may do what the list says, and not
     { new: grants.filter((line) => !expected.includes(line)), gone: expected.filter((line) => !grants.includes(line)) },
     { new: [], gone: [] },
   )
+  assert.deepEqual(await grantsAt(url, OWNERS_RIGHTS_FOR_ALL), [])
 })
 
 const NEW_GRANTS: readonly (readonly [sql: string, ...lines: string[]])[] = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import pg from 'pg'
 import { APPLICATION_ROLE, openDatabase } from '../../../src/platform/db/database.ts'
 import { endLockHolders } from '../../../src/platform/db/lock-holders.ts'
@@ -10,13 +10,19 @@ import { as, serverLogin, sessionOf } from '../../support/logins.ts'
 const ADD = `INSERT INTO audit (id, at, actor, action, subject, address, facts)
   VALUES (gen_random_uuid(), now(), 'admin', 'x', 'x', '', '{}')`
 
-test('[audit.11] a session of the server’s login that holds the head of the trail is ended and told, and rows can be added again', async (t) => {
+/** A server's pool, with a login of its own. */
+async function server(t: TestContext) {
   const { url } = await testDatabase(t)
-  const stolen = as(url, await serverLogin(t))
+  const own = as(url, await serverLogin(t))
   const { logger, lines } = capturedLog()
-  const database = openDatabase({ url: stolen, name: 'test', connections: 2, logger, role: APPLICATION_ROLE })
+  const database = openDatabase({ url: own, name: 'test', connections: 2, logger, role: APPLICATION_ROLE })
   t.after(() => database.close())
-  const thief = new pg.Client({ connectionString: stolen, application_name: 'thief' })
+  return { url, own, database, logger, lines }
+}
+
+test('[audit.11] a session of the server’s login that locks the head of the audit trail is ended and logged', async (t) => {
+  const { url, own, database, logger, lines } = await server(t)
+  const thief = new pg.Client({ connectionString: own, application_name: 'thief' })
   const ended = new Promise((resolve) => thief.on('error', resolve))
   await thief.connect()
   await thief.query('SET idle_in_transaction_session_timeout = 0')
@@ -41,13 +47,9 @@ const HOLDS: Readonly<Record<string, string>> = {
 }
 
 for (const [what, sql] of Object.entries(HOLDS)) {
-  test(`[audit.11] a session that holds ${what} is ended and told, and one that holds it for a moment is not`, async (t) => {
-    const { url } = await testDatabase(t)
-    const stolen = as(url, await serverLogin(t))
-    const { logger, lines } = capturedLog()
-    const database = openDatabase({ url: stolen, name: 'test', connections: 2, logger, role: APPLICATION_ROLE })
-    t.after(() => database.close())
-    const thief = await sessionOf(t, stolen)
+  test(`[audit.11] a session that locks ${what} for long is ended and logged`, async (t) => {
+    const { own, database, logger, lines } = await server(t)
+    const thief = await sessionOf(t, own)
     const ended = new Promise((resolve) => thief.on('error', resolve))
     await thief.query(sql)
     await endLockHolders(database, logger)
@@ -71,12 +73,8 @@ test('[audit.11] a login that owns the tables, and migrates them, is not ended f
   await migration.query('ROLLBACK')
 })
 
-test('[audit.11] whoever reads the trail, or waits in a transaction that holds nothing, is left alone', async (t) => {
-  const { url } = await testDatabase(t)
-  const own = as(url, await serverLogin(t))
-  const { logger, lines } = capturedLog()
-  const database = openDatabase({ url: own, name: 'test', connections: 1, logger, role: APPLICATION_ROLE })
-  t.after(() => database.close())
+test('[audit.11] a session that reads the audit trail or holds no lock is left alone', async (t) => {
+  const { own, database, logger, lines } = await server(t)
   const reader = new pg.Client({ connectionString: own })
   await reader.connect()
   await reader.query('BEGIN; SELECT seq FROM audit_head; SELECT 1 FROM audit')

@@ -124,7 +124,7 @@ test('[database.10] refused: a login at a database in which everybody may make t
   assert.deepEqual(await faults(url, await serverLogin(t)), [mine(TEMPORARY)])
 })
 
-test('[database.10] whoever steals the login can neither become the owner nor rewrite, define or switch off anything', async (t) => {
+test('[database.10] the server’s login can neither become the owner nor rewrite, define or switch off anything', async (t) => {
   const { url } = await testDatabase(t)
   const client = new pg.Client({ connectionString: as(url, await serverLogin(t)) })
   // The database goes before it does.

@@ -38,7 +38,7 @@ test('[lists.4] long statements run elsewhere, one at a time and in their order;
   assert.deepEqual(await answers[2], [])
 })
 
-test('[lists.4] what nobody waits for any more is not read when its turn comes', async () => {
+test('[lists.4] an abandoned long statement is not executed', async () => {
   const elsewhere = noting()
   const database = withLongStatements(noting().database, elsewhere.database)
   const first = database.rows(long('first'), [])

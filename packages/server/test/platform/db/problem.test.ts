@@ -28,38 +28,31 @@ test('[config.10] a start says why the database cannot be used, in its own words
     change(other)
     return other.href
   }
-  const name = new URL(url).username
+  const { username, host } = new URL(url)
+  const unreadable = ['sslrootcert', 'sslcert', 'sslkey'].map((file) => [
+    changed((other) => (other.search = `?sslmode=verify-full&${file}=/nowhere/ca.pem`)),
+    `${file} names /nowhere/ca.pem, which cannot be read: no such file or directory`,
+  ])
+  const refused = [
+    [changed((other) => (other.password = 'canary')), `password authentication failed for user "${username}"`],
+    [changed((other) => (other.pathname = '/none')), 'database "none" does not exist'],
+    ['postgres://pixgate:canary@127.0.0.1:9/pixgate', 'the database at 127.0.0.1:9 refuses connections'],
+    [
+      'postgres://pixgate:canary@database.invalid/pixgate',
+      'the database at database.invalid cannot be found: its name does not resolve',
+    ],
+    [
+      changed((other) => other.searchParams.set('sslmode', 'verify-full')),
+      `the database at ${host} does not speak TLS`,
+    ],
+    [
+      'postgres:///pixgate?host=/nowhere/at/all',
+      'the database at /nowhere/at/all cannot be found: its socket is not there',
+    ],
+    ...unreadable,
+  ]
   assert.equal(await startOn(url), 'started')
-  assert.equal(
-    await startOn(changed((other) => (other.password = 'canary'))),
-    `DATABASE_URL: password authentication failed for user "${name}"`,
-  )
-  assert.equal(
-    await startOn(changed((other) => (other.pathname = '/none'))),
-    'DATABASE_URL: database "none" does not exist',
-  )
-  assert.equal(
-    await startOn('postgres://pixgate:canary@127.0.0.1:9/pixgate'),
-    'DATABASE_URL: the database at 127.0.0.1:9 refuses connections',
-  )
-  assert.equal(
-    await startOn('postgres://pixgate:canary@database.invalid/pixgate'),
-    'DATABASE_URL: the database at database.invalid cannot be found: its name does not resolve',
-  )
-  assert.equal(
-    await startOn(changed((other) => other.searchParams.set('sslmode', 'verify-full'))),
-    `DATABASE_URL: the database at ${new URL(url).host} does not speak TLS`,
-  )
-  assert.equal(
-    await startOn('postgres:///pixgate?host=/nowhere/at/all'),
-    'DATABASE_URL: the database at /nowhere/at/all cannot be found: its socket is not there',
-  )
-  for (const file of ['sslrootcert', 'sslcert', 'sslkey']) {
-    assert.equal(
-      await startOn(changed((other) => (other.search = `?sslmode=verify-full&${file}=/nowhere/ca.pem`))),
-      `DATABASE_URL: ${file} names /nowhere/ca.pem, which cannot be read: no such file or directory`,
-    )
-  }
+  for (const [address = '', says] of refused) assert.equal(await startOn(address), `DATABASE_URL: ${says}`)
 })
 
 for (const statement of ['SELECT name, setting', 'INSERT INTO allowed_move']) {
@@ -80,7 +73,7 @@ test('[config.10] a refusal that came through a pool is told as one that did not
   assert.equal(String(error), 'StartupError: DATABASE_URL: permission denied to set role')
 })
 
-test('[config.10] what is not about reaching the database stays what it is', () => {
+test('[config.10] other errors stay unchanged', () => {
   const syntax = new pg.DatabaseError('syntax error', 0, 'error')
   syntax.code = '42601'
   const startup = new StartupError('too old')
@@ -88,7 +81,7 @@ test('[config.10] what is not about reaching the database stays what it is', () 
   for (const error of [syntax, startup, missing]) assert.equal(databaseStartupError(error, 'postgres://h/d'), error)
 })
 
-test('[health.5] what is wrong with the database is told without names and addresses', () => {
+test('[health.5] problems of the database are described without names and addresses', () => {
   const withCode = (code: string) => Object.assign(new Error('of 10.0.0.1'), { code })
   const refusal = (code: string) => Object.assign(new pg.DatabaseError('user "pixgate"', 0, 'error'), { code })
   assert.equal(databaseProblem(withCode('ENOTFOUND')), 'the database cannot be found: its name does not resolve')

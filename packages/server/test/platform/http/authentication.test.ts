@@ -11,7 +11,7 @@ test('[http.5] a caller without valid credentials gets 401 before anything else 
       { method: 'GET', url: `/things/${'x'.repeat(200)}` },
       { method: 'GET', url: '/things?limit=nonsense' },
       { method: 'POST', url: '/things', payload: '{' },
-      { method: 'POST', url: '/touch' },
+      { method: 'POST', url: '/touch?a=1', payload: { bogus: true } },
     ] as const) {
       const answer = await app.inject({ ...request, headers })
       assert.equal(answer.statusCode, 401, request.url)

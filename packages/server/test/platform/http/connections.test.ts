@@ -2,49 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import { AWAKE } from '../../support/live-request.ts'
+import { creating, creatingInChunks, GOOD, HOST, maker, statuses } from './maker.ts'
 import { exchange, handlers, head, listen, thingServer } from './thing-server.ts'
 
-const HOST = 'Host: x'
-const GOOD = ['Authorization: Bearer good', 'Content-Type: application/json']
 const ASK = head('GET /healthz HTTP/1.1', HOST)
-
-/** A valid request that makes a thing of this name, as bytes. */
-function creating(name = 'cup', ...headers: string[]): string {
-  const body = JSON.stringify({ name })
-  return head('POST /things HTTP/1.1', HOST, ...GOOD, `Content-Length: ${body.length}`, ...headers) + body
-}
-
-/** The same in chunks. */
-function creatingInChunks(name: string): string {
-  const body = JSON.stringify({ name })
-  const start = head('POST /things HTTP/1.1', HOST, ...GOOD, 'Transfer-Encoding: chunked')
-  return `${start}5\r\n${body.slice(0, 5)}\r\n${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n`
-}
-
-/** A server that notes what it begins to make, and makes it when it is let. */
-async function maker(t: TestContext, changes: Parameters<typeof thingServer>[1] = {}) {
-  const gate = Promise.withResolvers<void>()
-  const begun = Promise.withResolvers<void>()
-  const made: string[] = []
-  const { app, log } = thingServer(t, {
-    ...changes,
-    handlers: {
-      createThing: async (input) => {
-        made.push(input.body.name)
-        begun.resolve()
-        await gate.promise
-        return handlers.createThing(input)
-      },
-    },
-  })
-  const sockets: Socket[] = []
-  const port = await listen(app)
-  app.server.on('connection', (socket) => sockets.push(socket))
-  return { app, log, port, made, sockets, begun: begun.promise, release: () => gate.resolve() }
-}
 
 /** Resets a connection, and resolves when the server has seen it. */
 function reset(client: Socket, serverSide: Socket | undefined): Promise<void> {
@@ -54,7 +18,6 @@ function reset(client: Socket, serverSide: Socket | undefined): Promise<void> {
   return promise
 }
 
-const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
 const names = (answer: string) => [...answer.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name)
 
 const LAST = {
@@ -73,7 +36,7 @@ const LAST = {
 } as const
 
 for (const [name, [first, status]] of Object.entries(LAST)) {
-  test(`[http.17] [PL-63] behind an answer that closes the connection nothing is carried out: ${name}`, async (t) => {
+  test(`[http.17] [PL-63] nothing is executed after an answer that closes the connection: ${name}`, async (t) => {
     const { port, made, log, release } = await maker(t)
     release()
     const answer = await exchange(port, first + creating() + creatingInChunks('jug') + ASK)
@@ -84,7 +47,7 @@ for (const [name, [first, status]] of Object.entries(LAST)) {
   })
 }
 
-test('[http.17] [logs.3] of fifty requests at once each is carried out when the one before is answered, and is a line of the log', async (t) => {
+test('[http.17] [logs.3] of fifty pipelined requests each runs after the answer to the one before, and is logged', async (t) => {
   let underWay = 0
   const { app, log } = thingServer(t, {
     handlers: {
@@ -112,7 +75,7 @@ test('[http.17] [logs.3] of fifty requests at once each is carried out when the 
   assert.equal(log.length, 51)
 })
 
-test('[http.17] what was refused holds up nothing that stands behind it', async (t) => {
+test('[http.17] a refused request does not hold up the requests behind it', async (t) => {
   const { port, made, release } = await maker(t)
   release()
   const unauthorized = creating('cup').replace('good', 'bad')
@@ -150,7 +113,7 @@ test('[http.13] the thousandth request of a connection is its last', async (t) =
   assert.equal(log.length, 1_000)
 })
 
-test('[http.13] who sends more than is answered is not read any further', async (t) => {
+test('[http.13] a client that sends more than is answered is not read any further', async (t) => {
   const { port, sockets, begun, release } = await maker(t)
   const client = connect({ host: '127.0.0.1', port })
   client.write(creating())
@@ -167,7 +130,7 @@ test('[http.13] who sends more than is answered is not read any further', async 
   assert.equal(statuses(await readText(client)).length, 1_000)
 })
 
-test('[http.14] [http.17] [PL-6] what waits on a connection that is reset is carried out nowhere', async (t) => {
+test('[http.14] [http.17] [PL-6] a request that waits on a reset connection is not executed', async (t) => {
   const { port, made, sockets, begun, release } = await maker(t)
   const client = connect({ host: '127.0.0.1', port })
   client.write(creating('cup') + creating('jug'))
@@ -182,7 +145,7 @@ for (const [when, isSeen] of [
   ['before it is answered', true],
   ['while it is answered', false],
 ] as const) {
-  test(`[logs.3] a request whose client is gone ${when} is a line of the log as well`, async (t) => {
+  test(`[logs.3] a request whose client is gone ${when} is logged too`, async (t) => {
     const { port, log, sockets, begun, release } = await maker(t)
     const client = connect({ host: '127.0.0.1', port })
     client.write(creating('cup', 'X-Correlation-ID: gone-1'))
@@ -199,7 +162,7 @@ for (const [when, isSeen] of [
   })
 }
 
-test('[http.14] [http.17] [PL-5] a request that waited behind another grew old meanwhile', async (t) => {
+test('[http.14] [http.17] [PL-5] a request ages while it waits behind another', async (t) => {
   let now = 0
   const { port, made, begun, release } = await maker(t, { eventLoop: { ...AWAKE, now: () => now } })
   const answered = exchange(port, creating('cup') + creating('jug') + ASK + creating('mug', 'Connection: close'))
@@ -211,7 +174,7 @@ test('[http.14] [http.17] [PL-5] a request that waited behind another grew old m
   assert.deepEqual(made, ['cup'])
 })
 
-test('[http.14] [http.17] [PL-5] a request that waited while the process slept is not carried out', async (t) => {
+test('[http.14] [http.17] [PL-5] a request that waited while the process slept is not executed', async (t) => {
   let gaps = 0
   const { port, made, begun, release } = await maker(t, {
     eventLoop: {
@@ -229,7 +192,7 @@ test('[http.14] [http.17] [PL-5] a request that waited while the process slept i
   assert.deepEqual(made, ['cup'])
 })
 
-test('[http.10] [http.15] CONNECT is answered as what it is: a target that is no path', async (t) => {
+test('[http.10] [http.15] CONNECT is answered 400: its target is no path', async (t) => {
   const { port, log } = await maker(t)
   const connecting = head('CONNECT a:1 HTTP/1.1', 'Host: a:1', 'X-Correlation-ID: tunnel-1')
   for (const bytes of [connecting, `${connecting}what was meant for a:1`]) {
@@ -248,7 +211,7 @@ test('[http.10] [http.15] CONNECT is answered as what it is: a target that is no
   )
 })
 
-test('[http.15] [PL-62] what stands before a CONNECT is answered with its outcome', async (t) => {
+test('[http.15] [PL-62] requests before a CONNECT are answered with their outcome', async (t) => {
   const { port, made, begun, release } = await maker(t)
   const answered = exchange(
     port,
@@ -260,7 +223,7 @@ test('[http.15] [PL-62] what stands before a CONNECT is answered with its outcom
   assert.deepEqual(made, ['cup', 'jug'])
 })
 
-test('[http.15] who resets after a CONNECT harms nothing', async (t) => {
+test('[http.15] a reset after a CONNECT does no harm', async (t) => {
   const { port, made, sockets, begun, release } = await maker(t)
   const client = connect({ host: '127.0.0.1', port })
   client.write(creating('cup') + creating('jug') + head('CONNECT a:1 HTTP/1.1', 'Host: a:1'))
@@ -271,7 +234,7 @@ test('[http.15] who resets after a CONNECT harms nothing', async (t) => {
   assert.deepEqual(made, ['cup'])
 })
 
-test('[http.15] what was refused before it had arrived gets one answer, whatever its rest is', async (t) => {
+test('[http.15] a request refused before its body arrived gets one answer, whatever follows', async (t) => {
   const { port } = await maker(t)
   const client = connect({ host: '127.0.0.1', port }).setEncoding('utf8')
   client.write(head('POST /things HTTP/1.1', HOST, 'Transfer-Encoding: chunked'))
@@ -282,7 +245,7 @@ test('[http.15] what was refused before it had arrived gets one answer, whatever
 })
 
 for (const [what, bytes] of Object.entries({ refused: head('GET /healthz HTTP/1.1'), 'no HTTP': 'garbage\r\n\r\n' })) {
-  test(`[http.17] who still writes while its connection ends is not reset, and can read why: ${what}`, async (t) => {
+  test(`[http.17] a client that still writes while its connection ends is not reset and can read the answer: ${what}`, async (t) => {
     const { port, made, sockets } = await maker(t)
     const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
     client.write(bytes)
@@ -298,7 +261,7 @@ for (const [what, bytes] of Object.entries({ refused: head('GET /healthz HTTP/1.
   })
 }
 
-test('[http.17] who does not close a connection that has ended is not waited for', async (t) => {
+test('[http.17] an ended connection that the client does not close is closed after 2 s', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { port, sockets } = await maker(t)
   const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
@@ -311,7 +274,7 @@ test('[http.17] who does not close a connection that has ended is not waited for
   client.destroy()
 })
 
-test('[http.13] [lists.4] silence closes a connection, but not while a request on it is carried out', async (t) => {
+test('[http.13] [lists.4] a silent connection is closed, but not while a request on it runs', async (t) => {
   const { app, port, sockets, begun, release } = await maker(t)
   const silent = connect({ host: '127.0.0.1', port, noDelay: true })
   const connected = once(app.server, 'connection')

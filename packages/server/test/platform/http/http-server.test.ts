@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits, Refusal } from '@pixgate/spec'
 import pg from 'pg'
-import { pino } from 'pino'
 import { bindEndpoints } from '../../../src/platform/http/endpoint-route.ts'
-import { createHttpServer } from '../../../src/platform/http/server.ts'
-import { endpoints, good, handlers, thingServer } from './thing-server.ts'
+import { endpoints, good, thingServer } from './thing-server.ts'
 
 const json = { 'content-type': 'application/json' }
 const create = { method: 'POST', url: '/things', headers: { ...good, ...json } } as const
@@ -13,7 +11,7 @@ const refuse = (refusal: Error) => async () => {
   throw refusal
 }
 
-test('[http.5] a handler gets what was validated, and its reply is what is answered', async (t) => {
+test('[http.5] a handler gets the validated input, and its reply is the answer', async (t) => {
   const { app } = thingServer(t, {
     handlers: {
       createThing: async ({ body, params, query, context }) => {
@@ -38,25 +36,6 @@ test('[http.5] a handler gets what was validated, and its reply is what is answe
   assert.equal(answer.headers.location, '/things/7')
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
   assert.equal(answer.body, '{"id":"7","name":"cup","note":null}')
-})
-
-test('[http.5] a missing handler and a reply that is not declared are type errors', () => {
-  const nobody = refuse(new Refusal('unauthorized'))
-  const options = {
-    endpoints,
-    logger: pino({ level: 'silent' }),
-    ids: { uuid: () => '1' },
-    authenticate: { 'api-key': nobody, admin: nobody, partner: nobody },
-  }
-  const { getKey, ...rest } = handlers
-  // @ts-expect-error getKey has no handler
-  createHttpServer({ ...options, handlers: rest })
-  // @ts-expect-error 200 is not among the responses
-  createHttpServer({ ...options, handlers: { ...rest, getKey, createThing: async () => ({ status: 200, body: {} }) } })
-  // @ts-expect-error the body is not the declared one
-  createHttpServer({ ...options, handlers: { ...rest, getKey: async () => ({ status: 200, body: 5 }) } })
-  // @ts-expect-error the partner's body is not read at the edge
-  createHttpServer({ ...options, handlers: { ...handlers, receiveEvent: async ({ body }) => body.event } })
 })
 
 test('[http.1] an answer of text has its own content type, and its headers win over ours', async (t) => {
@@ -250,15 +229,6 @@ test('[http.3] a correlation id is echoed on every answer, or made', async (t) =
     }
   }
   assert.equal((await app.inject('/healthz')).headers['x-correlation-id'], 'made-1')
-})
-
-test('[http.3] a correlation id that cannot be echoed is replaced, and fails no request', async (t) => {
-  const { app } = thingServer(t)
-  for (const id of ['', 'é', 'a\tb', 'x'.repeat(limits.correlationIdMaxLength + 1)]) {
-    const answer = await app.inject({ url: '/healthz', headers: { 'x-correlation-id': id } })
-    assert.equal(answer.statusCode, 200, id)
-    assert.match(String(answer.headers['x-correlation-id']), /^made-\d+$/)
-  }
 })
 
 test('[http.6] every answer forbids sniffing and storing, and HTTPS is insisted on where configured', async (t) => {

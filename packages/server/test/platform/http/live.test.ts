@@ -37,7 +37,7 @@ async function underWay(t: TestContext) {
   return { client, serverSide, reached, answer }
 }
 
-test('[http.14] [PL-6] who has finished sending still gets the answer, and its request is carried out', async (t) => {
+test('[http.14] [PL-6] a client that half-closed its connection still gets its answer', async (t) => {
   const { client, serverSide, reached, answer } = await underWay(t)
   client.end(CREATE + BODY)
   const live = await reached
@@ -47,7 +47,7 @@ test('[http.14] [PL-6] who has finished sending still gets the answer, and its r
   assert.match(await readText(client), /^HTTP\/1\.1 201 /)
 })
 
-test('[http.14] [PL-6] who has finished sending several requests gets each answer, in order', async (t) => {
+test('[http.14] [PL-6] a client that half-closed after several requests gets every answer, in order', async (t) => {
   const { client, serverSide, answer } = await underWay(t)
   client.end(CREATE + BODY + CREATE + BODY.replace('cup', 'jug'))
   await once(serverSide, 'end')
@@ -59,7 +59,7 @@ test('[http.14] [PL-6] who has finished sending several requests gets each answe
   )
 })
 
-test('[http.14] [PL-6] whose connection was reset is gone', async (t) => {
+test('[http.14] [PL-6] a request lapses when its connection is reset', async (t) => {
   const { client, serverSide, reached, answer } = await underWay(t)
   client.write(CREATE + BODY)
   const live = await reached
@@ -112,7 +112,7 @@ test('[http.14] [PL-5] what would change something is 503 where the process slep
   assert.equal((await app.inject({ method: 'POST', url: '/events', payload: 'x' })).statusCode, 200)
 })
 
-test('[http.14] [PL-5] a request grows old from its last byte on, however long it took to arrive', async (t) => {
+test('[http.14] [PL-5] a request ages from its last byte on, however long it took to arrive', async (t) => {
   let now = 0
   let connections = 0
   const { app } = thingServer(t, {

@@ -76,7 +76,7 @@ test('[strangers.4] API keys together leave places that only the bank and operat
   assert.deepEqual(strangers.map(isOpen), [false, false, false])
 })
 
-test('[strangers.4] a connection counts for whoever showed credentials on it first, and once', async (t) => {
+test('[strangers.4] a connection counts once, for the credential shown first', async (t) => {
   const { open } = await openToAll(t, { provenOfCredentialMax: 1 })
   const client = await stay(open, read('a'))
   assert.equal(statusOf(await client.ask(read('a'))), 200)
@@ -85,7 +85,7 @@ test('[strangers.4] a connection counts for whoever showed credentials on it fir
   assert.equal((await stay(open, read('a'))).status, 429)
 })
 
-test('[strangers.2] [strangers.4] what comes by a trusted proxy is not counted', async (t) => {
+test('[strangers.2] [strangers.4] connections of a trusted proxy are not counted', async (t) => {
   const { open } = await guarded(t, { provenOfCredentialMax: 1, clientsMax: 1 }, { trustProxy: ['127.0.0.7'] })
   for (let connection = 0; connection < 3; connection++) {
     assert.equal((await stay(open, read('good'), '127.0.0.7')).status, 200)

@@ -69,7 +69,7 @@ test('[strangers.1] a connection on which a request is being carried out is not 
   assert.equal(statusOf(await answered), 200)
 })
 
-test('[strangers.1] whom nothing proves to be the bank stays a stranger', async (t) => {
+test('[strangers.1] a caller without proof of being the bank stays a stranger', async (t) => {
   const { open } = await guarded(
     t,
     { strangersOfNetworkMax: 1 },
@@ -194,7 +194,7 @@ test('[strangers.3] behind a trusted proxy a network beyond its budget is 429 at
   assert.equal(waiting.length, 0)
 })
 
-test('[strangers.3] what does not arrive is wrong, too: a body that ends early, headers that take too long', async (t) => {
+test('[strangers.3] an incomplete request counts as wrong: a body that ends early, headers that take too long', async (t) => {
   const { open, putOff, release, app } = await guarded(t, { wrongPerMinute: 2 })
   const brief = await open()
   const heard = once(app.server, 'request')
@@ -238,7 +238,7 @@ test('[logs.8] requests that are refused are a line at the first, then one that 
   )
 })
 
-test('[logs.3] [metrics.1] what is refused to strangers is counted, and is a line at the first', async (t) => {
+test('[logs.3] [metrics.1] refusals to strangers are counted, and the first is logged', async (t) => {
   const { log, open, outcomes, release, putOff } = await guarded(t, { wrongPerMinute: 1, strangersOfNetworkMax: 1 })
   await open()
   const stranger = await open()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createBatcher, QueueFull, type Settled } from '../../../src/platform/jobs/batcher.ts'
+import { createBatcher, type Settled } from '../../../src/platform/jobs/batcher.ts'
 
 const BOUNDS = { batchMax: 3, queueMax: 5 }
 
@@ -49,18 +49,6 @@ test('[engine.2] what arrives in one turn of the event loop is one batch; what a
   assert.deepEqual(batches, [['a', 'b'], ['c', 'd', 'e'], ['f']])
 })
 
-test('[engine.11] what finds the queue full is refused at once; what waits in it is carried out', async () => {
-  const { batcher, running, batches, endBatch } = await runningBatcher()
-  const waiting = ['1', '2', '3', '4', '5'].map((item) => batcher.submit(item))
-  await assert.rejects(batcher.submit('6'), QueueFull)
-  for (let batch = 0; batch < 3; batch++) await endBatch()
-  await Promise.all([running, ...waiting])
-  assert.deepEqual(batches.flat(), ['running', '1', '2', '3', '4', '5'])
-  const again = batcher.submit('7')
-  await endBatch()
-  assert.equal(await again, '7 done', 'and then there is room again')
-})
-
 test('[engine.9] each item gets its own outcome; where the work itself fails all get the error', async () => {
   const batcher = createBatcher<string, string>(async (items) => {
     if (items.includes('all')) throw new Error('everything')
@@ -77,14 +65,14 @@ test('[engine.9] each item gets its own outcome; where the work itself fails all
   assert.equal(await batcher.submit('after'), 'after')
 })
 
-test('[engine.9] work that loses an item is distinguished from work that did it', async () => {
+test('[engine.9] an item without a result is an error', async () => {
   const batcher = createBatcher<string, string>(async () => [{ result: 'first' }], BOUNDS)
   const [first, second] = [batcher.submit('a'), batcher.submit('b')]
   assert.equal(await first, 'first')
   await assert.rejects(second, /lost an item/)
 })
 
-test('[engine.13] all waiters can be released: who waits is dropped, what runs goes on unheard', async () => {
+test('[engine.13] abandon drops what waits and rejects what runs, which goes on', async () => {
   const { batcher, running, batches, endBatch } = await runningBatcher()
   const waiting = batcher.submit('waiting')
   batcher.abandon(new Error('come back later'))
@@ -97,7 +85,7 @@ test('[engine.13] all waiters can be released: who waits is dropped, what runs g
   assert.deepEqual(batches, [['running'], ['next']])
 })
 
-test('[engine.13] what is dropped before its batch begins makes none', async () => {
+test('[engine.13] an item dropped before its batch begins starts no batch', async () => {
   const { batches, run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
   const dropped = batcher.submit('dropped')

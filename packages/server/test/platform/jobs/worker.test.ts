@@ -141,7 +141,7 @@ async function failing(errors: readonly Error[]) {
   return { failures, lines: log.lines.map(({ level, worker, reason, msg }) => [level, worker, reason, msg]) }
 }
 
-test('[logs.3] [metrics.1] a worker that fails for good is a line for each reason, then one a minute; each is counted', async () => {
+test('[logs.3] [metrics.1] a failing worker is logged once for each reason, then once a minute; each failure is counted', async () => {
   const denied = new Error('permission denied for table inbox')
   const sentence = 'a worker step failed; it is tried again'
   const { failures, lines } = await failing([denied, denied, denied, new Refusal('overloaded')])
@@ -153,7 +153,7 @@ test('[logs.3] [metrics.1] a worker that fails for good is a line for each reaso
   ])
 })
 
-test('[logs.3] [metrics.1] of a database that is away a worker only counts: the pool has a line for all of them', async () => {
+test('[logs.3] [metrics.1] a worker counts failures of an unreachable database without logging them: the pool does', async () => {
   const away = new DatabaseUnavailable('away', false)
   const { failures, lines } = await failing([away, new Refusal('overloaded', { cause: away })])
   assert.deepEqual([failures, lines], [2, []])

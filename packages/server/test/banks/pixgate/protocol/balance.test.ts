@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createHttpPartner } from '../../../../src/banks/pixgate/bank.ts'
-import { answer, closedPort, linkTo, scriptedBank } from '../scripted-bank.ts'
+import { answer, scriptedBank } from '../scripted-bank.ts'
 
 /** What a bank's answer to a reading of the balance is taken for. */
 async function read(t: TestContext, status: number, body: unknown) {
@@ -39,8 +39,3 @@ for (const status of [204, 302, 401, 404, 429, 500]) {
     assert.deepEqual([told.kind, 'httpStatus' in told && told.httpStatus], ['UNKNOWN', status])
   })
 }
-
-test('[close.11] where nobody listens the balance is not read', async (t) => {
-  const partner = createHttpPartner(linkTo(t, await closedPort()))
-  assert.equal((await partner.readBalance()).kind, 'NOT_SENT')
-})

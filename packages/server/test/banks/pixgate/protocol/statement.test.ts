@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createHttpPartner } from '../../../../src/banks/pixgate/bank.ts'
-import { answer, closedPort, linkTo, scriptedBank } from '../scripted-bank.ts'
+import { answer, scriptedBank } from '../scripted-bank.ts'
 
 const QUERY = { from: Date.parse('2026-11-22T12:00:00.000Z'), to: Date.parse('2026-11-22T12:15:00.250Z'), cursor: null }
 
@@ -81,8 +81,3 @@ for (const status of [204, 302, 401, 404, 429, 500]) {
     assert.deepEqual([told.kind, 'httpStatus' in told && told.httpStatus], ['UNKNOWN', status])
   })
 }
-
-test('[statement.3] where nobody listens the statement is not read', async (t) => {
-  const partner = createHttpPartner(linkTo(t, await closedPort()))
-  assert.equal((await partner.readStatement(QUERY)).kind, 'NOT_SENT')
-})
