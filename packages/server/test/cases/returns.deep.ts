@@ -227,47 +227,9 @@ async function refundedOf(database: Database, id: string) {
   return (await createCashInStore(database).get(id))?.facts.returns
 }
 
-/** A refund of R$ 40,00 that left twice. */
-async function leftTwice(t: TestContext) {
-  const at = await caseWorld(t)
-  const cashInId = await at.charge('a')
-  await at.pay(cashInId, 'E1')
-  const id = await at.refund(cashInId)
-  const leave = (returnId: string) =>
-    at.refunds.apply(id, [refunded({ returnId, valueCents: 40_00n, occurredAt: at.clock.now() })])
-  await leave('D1')
-  await leave('D2')
-  return { ...at, leave }
-}
-
-test('[refund-in.cases.5] a refund that left twice is written off: told again it is nothing new', async (t) => {
-  const { database, decide, leave } = await leftTwice(t)
-  await assert.rejects(decide('debit_in_suspense', 'close'), Refusal, 'money is in suspense')
-  const { status } = await decide('debit_in_suspense', 'write_off')
-  assert.equal(status, 'CONFIRMED')
-  assert.equal((await leave('D2'))?.result, 'IGNORED')
-  const { available, losses, settlement } = await balances(database)
-  assert.deepEqual([available, losses, settlement], [59_00n, -40_00n, -20_00n])
-  await assertBooks(database)
-})
-
-test('[cash-out.cases.5] a payout that left twice is written off: told again it is nothing new', async (t) => {
-  const { database, decide, leave } = await sent(t)
-  await leave('E9', 30_00n)
-  await leave('E8', 30_00n)
-  const { status } = await decide('debit_in_suspense', 'write_off')
-  assert.equal(status, 'CONFIRMED')
-  assert.equal((await leave('E8', 30_00n))?.result, 'IGNORED')
-  const { available, losses, settlement } = await balances(database)
-  assert.deepEqual([available, losses, settlement], [68_00n, -30_00n, -40_00n])
-  await assertBooks(database)
-})
-
-/** A payout of R$ 30,00 that left as E9, and a second time as E8, and what comes back of either. */
-async function leftTwiceAsPayout(t: TestContext) {
+/** A payout of R$ 30,00 that was sent, and what comes back of it. */
+async function payoutWithReturns(t: TestContext) {
   const at = await sent(t)
-  await at.leave('E9', 30_00n)
-  await at.leave('E8', 30_00n)
   const back = async (returnId: string, valueCents: bigint) => {
     const reported = returned({ returnId, valueCents, occurredAt: at.clock.now() })
     return (await at.cashOuts.apply(at.id, [reported]))?.cashOut.status
@@ -279,6 +241,13 @@ async function leftTwiceAsPayout(t: TestContext) {
   return { ...at, back, booked }
 }
 
+/** It left as E9, and a second time as E8. */
+async function leftTwiceAsPayout(t: TestContext) {
+  const at = await payoutWithReturns(t)
+  await at.leave('E9', 30_00n)
+  await at.leave('E8', 30_00n)
+  return at
+}
 for (const parts of [[30_00n], [10_00n, 20_00n]]) {
   test(`[cash-out.reversal.2] [cash-out.cases.7] [cases.18] what comes back of a payout of which a second payment was written off pays back that loss first: in ${parts.length} parts`, async (t) => {
     const { database, decide, back, booked } = await leftTwiceAsPayout(t)
@@ -321,21 +290,13 @@ test('[cash-out.cases.6] [cash-out.cases.7] [cases.18] the same where it came ba
 })
 
 test('[cases.18] what was credited before a second payment was known stays credited, and what comes back then pays back its loss', async (t) => {
-  const at = await sent(t)
-  const back = async (returnId: string) => {
-    const reported = returned({ returnId, valueCents: 30_00n, occurredAt: at.clock.now() })
-    return (await at.cashOuts.apply(at.id, [reported]))?.cashOut.status
-  }
-  const booked = async () => {
-    const { available, losses, settlement } = await balances(at.database)
-    return [available, losses, settlement]
-  }
+  const { back, booked, ...at } = await payoutWithReturns(t)
   await at.leave('E9', 30_00n)
-  assert.equal(await back('D1'), 'REVERSED')
+  assert.equal(await back('D1', 30_00n), 'REVERSED')
   await at.leave('E8', 30_00n)
   assert.equal((await at.decide('debit_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, -30_00n, -70_00n])
-  assert.equal(await back('D2'), 'RECONCILIATION_REQUIRED')
+  assert.equal(await back('D2', 30_00n), 'RECONCILIATION_REQUIRED')
   assert.equal((await at.decide('return_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, undefined, -100_00n])
   await assertBooks(at.database)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { caseKinds } from '@pixgate/spec'
 import { statement } from '../../src/platform/db/database.ts'
-import { balances } from '../support/books.ts'
 import { makeOperator } from '../support/operators.ts'
 import { type Answer, world } from '../support/world.ts'
 
@@ -200,33 +199,4 @@ test('[cases.32] what is not there is 404, a case about no operation has no time
   await pix.database.rows(insert, [])
   const found = await pix.read('/0198c0f2-3f00-7000-8000-7a8b9c0d1e2f')
   assert.deepEqual([found.timeline, found.operation, found.amountCents], [null, null, 7])
-})
-
-test('[cases.34] each decision is shown with what it needs, a dry run tells what it would do, and neither changes anything', async (t) => {
-  const pix = await caseWorld(t)
-  await pix.paidTwice('10.00')
-  const [id] = idsOf(await pix.read(''))
-  const before = await balances(pix.database)
-  const { options, operation, version } = await pix.read(`/${id}`)
-  const byName = new Map(options.map((option: Answer['body']) => [option.decision, option]))
-  const gain = byName.get('write_off') as Answer['body']
-  assert.deepEqual([gain.isOffered, gain.needs, gain.whyNot, gain.needsSecondPerson], [true, [], [], false])
-  const returned = byName.get('return_to_payer') as Answer['body']
-  assert.deepEqual([returned.needs, returned.maxCents, returned.needsSecondPerson], [['amountCents'], 1000, false])
-  const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const order = { decision: 'write_off', reason: 'the tests', version, dryRun: true }
-  const { effects } = (await pix.call('POST', `/operator/cases/${id}/decisions`, order, ana)).body
-  assert.equal(effects.amountCents, 1000)
-  const changes = effects.accounts.map(({ account, changeCents }: Answer['body']) => [account, changeCents])
-  assert.deepEqual(Object.fromEntries(changes).suspense_in, -1000)
-  assert.equal(
-    changes.reduce((sum: number, [, cents]: [string, number]) => sum + cents, 0),
-    0,
-  )
-  assert.deepEqual(effects.closes, [id])
-  assert.deepEqual(effects.operations, [{ id: operation.id, statusBefore: 'PAID', statusAfter: 'PAID' }])
-  assert.deepEqual(await balances(pix.database), before)
-  assert.equal((await pix.read(`/${id}`)).version, version)
-  assert.equal((await pix.read('')).data.length, 1)
-  await pix.assertBooksAgree()
 })
