@@ -2,17 +2,16 @@ import assert from 'node:assert/strict'
 import { verify } from 'node:crypto'
 import test from 'node:test'
 import { type Received, startReceiver } from '../support/webhook-receiver.ts'
-import { ENCRYPTION_KEYS, requestContext, type WebhookProcess, webhookWorld } from '../support/webhook-world.ts'
+import {
+  ENCRYPTION_KEYS,
+  exchangeKey,
+  requestContext,
+  type WebhookProcess,
+  webhookWorld,
+} from '../support/webhook-world.ts'
 
 const why = { reason: 'the tests', force: true }
 const bare = { params: undefined, query: undefined, context: requestContext }
-
-/** Makes a key and lets it sign, by the endpoints of a process. @returns its id */
-async function rotate({ handlers }: WebhookProcess): Promise<string> {
-  const { body } = await handlers.createSigningKey({ ...bare, body: why })
-  await handlers.promoteSigningKey({ ...bare, params: { key_id: body.id }, body: why })
-  return body.id
-}
 
 /** Delivers until nothing more is due right away: a process that sees another key opens it and looks again. */
 async function deliverAll({ fanOut, delivery }: WebhookProcess): Promise<void> {
@@ -33,7 +32,7 @@ test('[signing-keys.5] every process signs with the key that is current when it 
     [other, world],
     [world, other],
   ] as const) {
-    ids.push(await rotate(rotating))
+    ids.push(await exchangeKey(rotating))
     await world.notify()
     assert.equal(await process.delivery.processNext(), true, 'it signs nothing with the key that it had')
     await deliverAll(process)
@@ -53,7 +52,7 @@ test('[webhooks.8] [NO-7] a retry of an old notification is signed with the curr
   await world.register(receiver.url)
   await world.notify()
   await deliverAll(world)
-  const id = await rotate(world)
+  const id = await exchangeKey(world)
   world.clock.advance(6_000)
   await deliverAll(world)
   const [first, second] = receiver.received
@@ -71,7 +70,7 @@ test('[signing-keys.5] a process that cannot open the current key claims nothing
   const receiver = await startReceiver(t)
   await world.register(receiver.url)
   await world.notify()
-  const id = await rotate(ahead)
+  const id = await exchangeKey(ahead)
   await world.fanOut.processNext()
   for (let step = 0; step < 20; step++) {
     await assert.rejects(world.delivery.processNext(), { name: 'Unreadable' })
@@ -87,7 +86,7 @@ test('[signing-keys.2] [NO-7] a notification that a revoked key signed is refuse
   const accepted: unknown[] = []
   const receiver = await startReceiver(t, async (response, received) => {
     if (keyIdOf(received) === revoked) {
-      await rotate(world)
+      await exchangeKey(world)
       await world.handlers.retireSigningKey({ ...bare, params: { key_id: revoked }, body: why })
       world.clock.advance(1_000)
     }
