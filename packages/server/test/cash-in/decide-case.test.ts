@@ -306,7 +306,7 @@ for (const kind of ARRIVED) {
       amountCents,
       ...given,
     })
-  test(`[cash-in.cases.1] the whole of what is in suspense becomes the payment of the charge: ${kind}`, () => {
+  test(`[cash-in.cases.1] [cases.8] the whole of what is in suspense becomes the payment of the charge, and is notified as one: ${kind}`, () => {
     const decision = accept(100_00n, { before: { facts: { payments: { E2: 100_00 } } } })
     assert.deepEqual(done(decision), [
       'operator.accepted PAID',
@@ -318,6 +318,11 @@ for (const kind of ARRIVED) {
     assert.deepEqual([endToEndId, facts.paidAt, facts.decidedPayments], ['E2', NOW - 7, undefined])
     assert.equal(facts.acceptedCents, undefined, 'of the exact value')
     assert.equal(reasonOf(decision.outcome.operation), null)
+    const { event } = JSON.parse(decision.notifications?.[0]?.body.toString() ?? '{}')
+    assert.deepEqual(
+      [event.status, event.end_to_end_id, event.fee_amount_cents, event.value_cents, event.confirmed_at],
+      ['PAID', 'E2', 100, 10_000, '2026-11-21T13:29:59.993000000Z'],
+    )
   })
   test(`[cash-in.cases.1] a part of it does, and what is left stays in suspense, with its case: ${kind}`, () => {
     const decision = accept(60_00n)
@@ -636,20 +641,6 @@ test('[cases.4] the move keeps who decided what, and why', () => {
     reason: 'the payer asked for it',
     evidence: { endToEndId: undefined, returnId: undefined, ...evidence },
   })
-})
-
-test('[cases.8] the merchant is told by the bytes that the bank’s word would have made', () => {
-  const before = { facts: { payments: { E2: 100_00 } } }
-  const { notifications = [] } = decide(DOUBT, 'accept', 'payment_in_suspense cash-in.states.12', {
-    before,
-    facts: { occurredAt: NOW - 1_000 },
-    amountCents: 100_00n,
-  })
-  const { event } = JSON.parse(notifications[0]?.body.toString() ?? '{}')
-  assert.deepEqual(
-    [event.status, event.end_to_end_id, event.fee_amount_cents, event.value_cents, event.confirmed_at],
-    ['PAID', 'E2', 100, 10_000, '2026-11-21T13:29:59.000000000Z'],
-  )
 })
 
 test('[cases.2] each decision of the table is shown, with what it needs and why it is not offered now', () => {

@@ -337,15 +337,6 @@ test('[cash-in.states.12] [P7] money that fits is in suspense where the charge c
   ])
 })
 
-test('[cash-in.states.6] a charge whose code is none is a contradiction', async (t) => {
-  const unpayable = await cashInFixture(t, {
-    create: { ...ACCEPTED, charge: charge('ACTIVE', { pixCode: 'no code' }) },
-  })
-  const cashIn = await unpayable.jobs.requestCharge(await unpayable.read())
-  assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
-  assert.equal(cashIn.facts.pixCode, undefined)
-})
-
 test('[cash-in.reconciliation.1] for want of an answer the bank is asked each minute until it gives one', async (t) => {
   const fixture = await cashInFixture(t, { query: TIMEOUT }, 86_400)
   await fixture.apply(INPUTS['charge.unknown'])

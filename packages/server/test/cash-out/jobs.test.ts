@@ -68,11 +68,6 @@ test('[P5] what the answer to an order means: money first, whatever is said besi
   ])
 })
 
-test('[P5] money that left for another order is not this one’s', () => {
-  const answer = { kind: 'CONTRADICTED', reason: 'other id', payout: CONFIRMED.payout } as const
-  assert.deepEqual(summary(inputsOfSending({ ...TRIED, orderId: 'another' }, answer)), ['send.contradicted'])
-})
-
 test('[P5] what the answer to a question means; a question that failed is asked again', () => {
   assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, 86_400_000), [
     { on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 },
