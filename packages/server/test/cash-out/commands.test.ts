@@ -5,7 +5,7 @@ import { type CashOutRequest, decideCreate } from '../../src/cash-out/commands.t
 import { sha256 } from '../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
-import { movesBy, notifiedStatuses } from '../support/evidence.ts'
+import { movesBy } from '../support/evidence.ts'
 import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { cashOutFixture, type Process, refusalOf } from './fixture.ts'
 import { cashOutAs, cashOutRequest, INPUTS, NOW, stateOf, TERMS } from './situations.ts'
@@ -168,36 +168,6 @@ test('[cash-out.create.3] what is refused leaves the externalId free', async (t)
   assert.equal((await refusalOf(create(fixture, { externalId: 'a', valueCents: 0n }))).code, 'value_not_positive')
   assert.deepEqual(await balances(fixture.database), { available: 100_00n, settlement: -100_00n })
   assert.equal((await create(fixture, { externalId: 'a', valueCents: 100_00n })).isReplayed, false)
-})
-
-test('[cash-out.states.11] [cash-out.ended.2] [EV-20] the stories of a payout add up in the books', async (t) => {
-  const fixture = await cashOutFixture(t)
-  const payouts = await Promise.all(['a', 'b', 'c'].map((externalId) => create(fixture, { externalId })))
-  const [a, b, c] = payouts.map(({ cashOut }) => cashOut.id)
-  const movement = (endToEndId: string) => ({
-    ...INPUTS['partner.confirmed'],
-    movement: { ...INPUTS['partner.confirmed'].movement, endToEndId, occurredAt: 1_700_000_000_000 },
-  })
-  const comesBack = { returnId: 'D1', valueCents: 10_00n, occurredAt: 1_700_000_000_000 }
-  await fixture.commands.apply(a ?? '', [
-    INPUTS['send.claimed'],
-    movement('E1'),
-    { on: 'partner.returned', returned: comesBack, isVerified: true },
-  ])
-  await fixture.commands.apply(b ?? '', [INPUTS['send.claimed'], INPUTS['send.rejected']])
-  assert.deepEqual(await balances(fixture.database), { available: 50_00n, reserved: 30_00n, settlement: -80_00n })
-  await fixture.commands.apply(b ?? '', [movement('E2')])
-  await fixture.commands.apply(c ?? '', [INPUTS['send.claimed'], INPUTS['send.unknown']])
-  assert.deepEqual(await balances(fixture.database), {
-    available: 20_00n,
-    reserved: 60_00n,
-    settlement: -50_00n,
-    suspense_out: -30_00n,
-  })
-  await assertBooks(fixture.database)
-  const statuses = await Promise.all([a, b, c].map(async (id) => (await fixture.read(id ?? '')).status))
-  assert.deepEqual(statuses, ['REVERSED', 'RECONCILIATION_REQUIRED', 'PROVIDER_RESULT_UNKNOWN'])
-  assert.deepEqual((await notifiedStatuses(fixture.database)).toSorted(), ['CONFIRMED', 'FAILED', 'PAID', 'REVERSED'])
 })
 
 test('[cash-out.create.2] an input to a cash-out that does not exist changes nothing', async (t) => {

@@ -113,35 +113,6 @@ test('[RF-3] [refund-in.create.2] a balance that is too low stores nothing: the 
   assert.equal((await one.create(request(second, body))).refund.status, 'PENDING')
 })
 
-test('[RF-8] [RF-9] [refund-in.ended.6] money that left after the end is held again and counts against the ceiling', async (t) => {
-  const { one, paid, request, database, now } = await refundOffice(t)
-  const cashInId = await paid()
-  const { refund } = await one.create(request(cashInId, { valueCents: 60_00n }))
-  await one.apply(refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
-  await one.apply(refund.id, [INPUTS['send.rejected']])
-  const late = confirmed({ valueCents: 60_00n, occurredAt: now() })
-  assert.equal((await one.apply(refund.id, [late]))?.refund.status, 'FAILED')
-  assert.equal((await one.apply(refund.id, [late]))?.result, 'IGNORED')
-  assert.deepEqual(await balances(database), {
-    available: 39_00n,
-    reserved: 60_00n,
-    settlement: -40_00n,
-    fees: 1_00n,
-    suspense_out: -60_00n,
-  })
-  assert.deepEqual(await cases(database), ['debit_in_suspense'])
-  const refused = await refusalOf(one.create(request(cashInId, { valueCents: 40_01n })))
-  assert.equal(refused.code, 'refund_exceeds_available')
-
-  const confirmedOne = await one.create(request(cashInId, { valueCents: 10_00n }))
-  await one.apply(confirmedOne.refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
-  await one.apply(confirmedOne.refund.id, [confirmed({ returnId: 'D2', valueCents: 10_00n, occurredAt: now() })])
-  const failure = await one.apply(confirmedOne.refund.id, [INPUTS['partner.failed']])
-  assert.equal(failure?.refund.status, 'CONFIRMED')
-  assert.deepEqual((await cases(database)).toSorted(), ['bank_contradicts', 'debit_in_suspense'])
-  await assertBooks(database)
-})
-
 test('[refund-in.told.2] [EV-26] references of different refunds are distinguished; an end-to-end id identifies none', async (t) => {
   const { one, paid, request, store } = await refundOffice(t)
   const cashInId = await paid()
