@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/commands.ts'
-import { wentBack } from '../cash-in/situations.ts'
 import { INPUTS, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { decideCase, openCaseOf } from '../support/deciding.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
-import { caseWorld, contradicted, paidTwice, sent } from './engine-fixture.ts'
+import { caseWorld, paidTwice, sent } from './engine-fixture.ts'
 
 /** Decisions of operators on a real database: the books are true after each. */
 
@@ -125,35 +124,6 @@ test('[cases.1] [ledger.recover] what left of a payout beyond all that is there 
   assert.deepEqual(await balances(database), { available: 77_10n, settlement: -80_00n, fees: 2_90n })
   await assertBooks(database)
 })
-
-test('[cases.11] a payout never left, as the bank says: not before no attempt may arrive any more', async (t) => {
-  const { database, decide, clock } = await contradicted(t)
-  await assert.rejects(decide('outcome_unknown', 'not_executed'), Refusal)
-  clock.observe(clock.now() + 301_000)
-  await decide('outcome_unknown', 'not_executed')
-  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
-  assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED'])
-  await assertBooks(database)
-})
-
-for (const decision of ['executed', 'not_executed'] as const) {
-  test(`[cases.12] a refund that is in doubt, ${decision}: what may still be refunded counts it`, async (t) => {
-    const { database, decide, charge, pay, refund, refunds, clock, cashIns } = await caseWorld(t)
-    const cashInId = await charge('a')
-    await pay(cashInId, 'E1')
-    const id = await refund(cashInId)
-    await refunds.apply(id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
-    clock.observe(clock.now() + 301_000)
-    await decide('outcome_unknown', decision, decision === 'executed' ? { evidence: { returnId: 'D1' } } : {})
-    const after = await cashIns.apply(cashInId, { on: 'work.requested' })
-    const { returns, refundsOpenCents } = after?.cashIn.facts ?? {}
-    assert.deepEqual([returns, refundsOpenCents], [decision === 'executed' ? wentBack({ D1: 40_00 }) : undefined, 0])
-    const { available, reserved, settlement } = await balances(database)
-    const expected = decision === 'executed' ? [59_00n, -60_00n] : [99_00n, -100_00n]
-    assert.deepEqual([available, reserved, settlement], [expected[0], undefined, expected[1]])
-    await assertBooks(database)
-  })
-}
 
 test('[cases.1] what came back of a payout in doubt is credited before its second payment is decided', async (t) => {
   const { database, decide, leave, cashOuts, id, clock } = await sent(t)

@@ -50,23 +50,6 @@ for (const decision of ['book', 'write_off'] as const) {
   })
 }
 
-for (const decision of ['debit', 'write_off'] as const) {
-  test(`[cases.15] a return of a payment without its id, ${decision}: told by the id that the operator named it is nothing new`, async (t) => {
-    const { database, decide, charge, pay, refunds, clock } = await caseWorld(t)
-    const id = await charge('a')
-    await pay(id, 'E1')
-    const reported = { valueCents: 40_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
-    await refunds.applyReturn(id, { ...reported, returnId: 'unnamed 1', isUnnamed: true })
-    await assert.rejects(decide('debit_in_suspense', decision), { code: 'validation_error' })
-    await decide('debit_in_suspense', decision, { evidence: { returnId: 'D1' } })
-    assert.equal(await refunds.applyReturn(id, { ...reported, returnId: 'D1' }), 'IGNORED')
-    const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'debit' ? [59_00n, undefined] : [99_00n, -40_00n]
-    assert.deepEqual([available, losses, settlement], [...expected, -60_00n])
-    await assertBooks(database)
-  })
-}
-
 test('[cash-in.cases.10] a return that nobody explained is no refund of ours: it is the bank’s own, and its case closes', async (t) => {
   const { database, decide, charge, pay, refund, refunds, cashIns, clock } = await caseWorld(t)
   const id = await charge('a')
@@ -333,24 +316,6 @@ for (const leftCents of [9_00n, 40_00n]) {
     await assertBooks(database)
   })
 }
-
-test('[cases.16] what the bank tells otherwise of what is booked is asked about, and closed: the books stay as they were', async (t) => {
-  const { database, decide, leave, cashOuts, id, clock } = await sent(t)
-  const back = (valueCents: bigint) => returned({ returnId: 'D1', valueCents, occurredAt: clock.now() })
-  await leave('E9', 30_00n)
-  await cashOuts.apply(id, [back(10_00n)])
-  const before = await balances(database)
-  await leave('E9', 31_00n)
-  await cashOuts.apply(id, [back(11_00n)])
-  await decide('bank_contradicts', 'ask_again')
-  assert.equal((await decide('bank_contradicts', 'close')).status, 'REVERSED')
-  assert.deepEqual((await cases(database)).toSorted(), ['bank_contradicts', 'bank_contradicts (closed)'])
-  await decide('bank_contradicts', 'close')
-  const closed = ['bank_contradicts (closed)', 'bank_contradicts (closed)']
-  assert.deepEqual(await cases(database), closed, 'each is decided by itself')
-  assert.deepEqual(await balances(database), before)
-  await assertBooks(database)
-})
 
 test('[ledger.entries] what is held again of a refund that left after its failure, and is free again, is called a refund’s', async (t) => {
   const { database, decide, charge, pay, refund, refunds, clock } = await caseWorld(t)

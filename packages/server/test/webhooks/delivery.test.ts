@@ -313,7 +313,7 @@ test('[webhooks.10] [NO-13] an attempt that waits for its record holds up no oth
   assert.equal(receiver.received.length, count)
 })
 
-test('[webhooks.9] two processes at once send each notification once', async (t) => {
+test('[webhooks.9] [NO-11] two processes at once fan out and send each notification once', async (t) => {
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
