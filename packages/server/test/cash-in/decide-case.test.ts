@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  type CaseDecision,
-  type CaseKind,
-  type CashInStatus,
-  caseKinds,
-  cashIn,
-  type EvidenceField,
-  Refusal,
-} from '@pixgate/spec'
+import { type CaseDecision, type CashInStatus, cashIn, type EvidenceField, Refusal } from '@pixgate/spec'
 import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider, decideReversal } from '../../src/cash-in/decide-case.ts'
@@ -688,14 +680,6 @@ test('[cases.2] each decision of the table is shown, with what it needs and why 
     150_00n,
     false,
   ])
-})
-
-test('[cases.10] no kind of case of a charge is without a way out', () => {
-  const decided = new Set<string>(cashIn.rows.flatMap(({ decides = [] }) => decides))
-  assert.deepEqual(
-    Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_in') && !decided.has(kind)),
-    [],
-  )
 })
 
 const REVERSAL = {
