@@ -9,7 +9,7 @@ import {
   reportedPayments,
   reportedPaymentsFact,
 } from '../../src/cash-in/reported.ts'
-import { refundedCents, returningCents, suspendedCents } from '../../src/cash-in/returns.ts'
+import { refundedCents } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
@@ -516,17 +516,6 @@ for (const [how, facts, input] of [
     assert.deepEqual(endOf(forE2(kept), input), ended)
   })
 }
-
-test('[cash-in.refunds.3] [cash-in.cases.3] where the bank refused nothing changed: the case stays, and the whole can be decided again', () => {
-  const before = forE2({})
-  assert.deepEqual(endOf(before, { ...INPUTS['refund.released'], payment: 'E2' }), [
-    'refund.released RECONCILIATION_REQUIRED',
-    [],
-    undefined,
-  ])
-  const { cashIn } = decideCashIn(before, { ...INPUTS['refund.released'], payment: 'E2' }, NOW).outcome
-  assert.deepEqual([suspendedCents(cashIn, 'E2'), returningCents(cashIn, 'E2')], [60_00n, 0n])
-})
 
 test('[cash-in.returns.1] [cash-in.returns.5] of a return in doubt that was the refund the doubt ends as it is confirmed', () => {
   const inDoubt = { ...HALF_BACK, returns: { ...HALF_BACK.returns, D1: { ...IN_DOUBT, payment: 'E2' } } }
