@@ -162,18 +162,6 @@ test('[cash-out.approval.3] [limits.5] an approval that waits for the switch see
   assert.deepEqual((await Promise.all(codes)).toSorted(), ['limit_exceeded', undefined])
 })
 
-test('[cash-out.approval.3] [limits.6] the night in which it was approved has it, and gets it back when the bank refuses it', async (t) => {
-  const { payOut, approve, giveBack, clock } = await office(t, limitsOf({ nightCents: 80_00n }))
-  clock.advance(untilNoon(clock.now()))
-  const waiting = await payOut(60_00n, { keyMadeBy: MAKER })
-  clock.advance(9 * HOUR)
-  await approve(waiting)
-  assert.equal(await codeOf(payOut(20_01n)), 'limit_exceeded')
-  await giveBack(waiting)
-  await payOut(40_00n)
-  assert.equal(await codeOf(payOut(40_01n)), 'limit_exceeded')
-})
-
 test('[cash-out.approval.3] [limits.9] the caps of the API key on a night and on a new recipient are judged again', async (t) => {
   const { payOut, approve, clock } = await office(t)
   const night = { caps: capsOf({ nightCents: 60_00n }), keyMadeBy: MAKER }

@@ -111,20 +111,6 @@ test('[cases.34] [ledger.recover] what a decision repays of debts is told before
   await assertBooks(fixture.database)
 })
 
-test('[cases.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
-  const fixture = await unexplained(t)
-  const credit = await fixture.order('unexplained_credit', 'credit')
-  const results = await Promise.allSettled([
-    fixture.send(credit),
-    fixture.send({ ...credit, decision: 'write_off' }),
-    fixture.send({ ...credit, decision: 'credit' }),
-  ])
-  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
-  const decided = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
-  assert.equal(decided.length, 1)
-  await assertBooks(fixture.database)
-})
-
 test('[cases.51] a decision about money that an event booked meanwhile is refused', async (t) => {
   const fixture = await unexplained(t)
   const order = await fixture.order('unexplained_credit', 'credit')
