@@ -7,7 +7,13 @@ import { administer } from '../support/database.ts'
 import { columnsWith } from '../support/kept-text.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
 import { answering, type Received, startReceiver } from '../support/webhook-receiver.ts'
-import { ENCRYPTION_KEYS, ofEndpoint, requestContext, type WebhookProcess, webhookWorld } from '../support/webhook-world.ts'
+import {
+  ENCRYPTION_KEYS,
+  ofEndpoint,
+  requestContext,
+  type WebhookProcess,
+  webhookWorld,
+} from '../support/webhook-world.ts'
 
 const DAY_MS = 86_400_000
 
