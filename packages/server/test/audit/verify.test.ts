@@ -41,11 +41,6 @@ const TAMPERINGS: readonly (readonly [what: string, sql: string, says: RegExp])[
     `UPDATE audit SET actor = 'adm', actor_name = 'in' || actor_name WHERE id = '${rowId(4)}'`,
     /^4 was changed/,
   ],
-  [
-    'another id',
-    `UPDATE audit SET id = '${rowId(99)}' WHERE id = '${rowId(4)}'`,
-    /^4 is missing: \S+4 is not in the table$/,
-  ],
   ['a row deleted', `DELETE FROM audit WHERE id = '${rowId(4)}'`, /^4 is missing: \S+4 is not in the table$/],
   [
     'a row deleted with its place',
@@ -110,21 +105,6 @@ const REWRITES: readonly (readonly [what: string, sql: string, says: RegExp])[] 
     'a row changed and everything chained anew',
     `UPDATE audit SET actor = 'x' WHERE id = '${rowId(2)}'; ${RECHAIN}`,
     /^6 has another hash than was signed at 2026-11-21T12:00:00\.000Z: the trail was rewritten$/,
-  ],
-  [
-    'a row removed and everything chained anew',
-    `DELETE FROM audit WHERE id = '${rowId(2)}'; ${RECHAIN}`,
-    /^6 has another hash than was signed/,
-  ],
-  [
-    'a row inserted in the middle and everything chained anew',
-    `INSERT INTO audit (id, at, actor, action, subject, address, facts, actor_name) SELECT '${rowId(98)}', at, actor, action, subject, address, facts, actor_name FROM audit WHERE id = '${rowId(2)}'; ${RECHAIN}`,
-    /^6 has another hash than was signed/,
-  ],
-  [
-    'two rows swapped and everything chained anew',
-    `UPDATE audit SET at = '2026-01-01' WHERE id = '${rowId(5)}'; ${RECHAIN}`,
-    /^6 has another hash than was signed/,
   ],
   [
     'the last rows removed, with the head',

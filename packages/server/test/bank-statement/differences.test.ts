@@ -41,19 +41,6 @@ test('[statement.6] [PL-11] incoming money that names no operation of ours is he
   await assertBooks(fixture.database)
 })
 
-test('[statement.6] outgoing money that names no operation of ours is a case after five minutes, and books nothing', async (t) => {
-  const fixture = await statementFixture(t)
-  const charge = await fixture.charge()
-  fixture.bank.answer = () =>
-    pageOf([{ ...paymentOf(charge, 'E1', { reference: STRANGER }), kind: 'PAYOUT_SENT', direction: 'out' }])
-  await fixture.sweep()
-  await fixture.minutes(4)
-  assert.deepEqual(await cases(fixture.database), [])
-  await fixture.minutes(1)
-  assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
-  assert.deepEqual(await balances(fixture.database), {})
-})
-
 test('[statement.6] its case closes by itself when our books have it after all', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
@@ -147,18 +134,6 @@ test('[statement.4] [statement.7] an entry reported twice is kept once; reported
   assert.deepEqual(await cases(fixture.database), ['line_differs'])
   const [facts] = await caseFacts(fixture.database, 'line_differs')
   assert.partialDeepStrictEqual(facts, { valueCents: 1, before: { valueCents: 100_00 } })
-})
-
-test('[statement.4] a tariff that names no payout of ours is kept, and is nobody’s case', async (t) => {
-  const fixture = await statementFixture(t)
-  const charge = await fixture.charge()
-  const payout = paymentOf(charge, 'E1', { kind: 'PAYOUT_SENT', direction: 'out', reference: STRANGER })
-  const tariff = { ...payout, kind: 'TARIFF', movementId: STRANGER, valueCents: 50n } as const
-  fixture.bank.answer = () => pageOf([tariff])
-  await fixture.sweep()
-  await fixture.minutes(10)
-  assert.deepEqual(await statementEntries(fixture.database), [`TARIFF ${STRANGER} KEPT`])
-  assert.deepEqual(await cases(fixture.database), [])
 })
 
 test('[statement.8] [PL-14] what our books have and two readings do not is a case, closed when the statement has it', async (t) => {

@@ -4,9 +4,10 @@ import { createTripWire } from '../../src/bank-statement/trip-wire.ts'
 import type { StatementEntry, StatementQuery } from '../../src/banks/port.ts'
 import { decideAdjustment, decideSwitch } from '../../src/controls/commands.ts'
 import type { Database } from '../../src/platform/db/database.ts'
+import { balances } from '../support/books.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { payment } from '../support/engine.ts'
-import { audit, caseFacts, cases, payoutSwitch } from '../support/evidence.ts'
+import { audit, caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { MADE_BY } from '../support/limits.ts'
 import { type FixtureOptions, pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
 
@@ -121,7 +122,7 @@ for (const [name, options, isExpected] of [
   ['suspends', {}, true],
   ['is a case only, where the account is shared', { isAccountShared: true }, false],
 ] as const satisfies readonly [string, FixtureOptions, boolean][]) {
-  test(`[trip-wire.2] [PL-52] a debit that we do not know ${name}`, async (t) => {
+  test(`[statement.6] [trip-wire.2] [PL-52] a debit that we do not know ${name}`, async (t) => {
     const fixture = await statementFixture(t, undefined, options)
     await fixture.sweep()
     const entry = debit(fixture, 'E1')
@@ -131,12 +132,13 @@ for (const [name, options, isExpected] of [
     await fixture.minutes(2)
     assert.equal(await isSuspended(fixture.database), isExpected)
     assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
+    assert.deepEqual(await balances(fixture.database), {})
     await fixture.minutes(10)
     assert.equal(await trips(fixture.database), isExpected ? 1 : 0)
   })
 }
 
-test('[trip-wire.2] money that came in and that we do not know, and a tariff, suspend nothing', async (t) => {
+test('[statement.4] [trip-wire.2] money that came in and that we do not know, and a tariff of no payout of ours, suspend nothing', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
@@ -144,6 +146,11 @@ test('[trip-wire.2] money that came in and that we do not know, and a tariff, su
   fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { reference: STRANGER }), tariff])
   await fixture.minutes(10)
   assert.equal(await isSuspended(fixture.database), false)
+  assert.deepEqual(await cases(fixture.database), ['unexplained_credit'], 'the tariff is nobody’s case')
+  assert.deepEqual(
+    (await statementEntries(fixture.database)).filter((line) => line.startsWith('TARIFF')),
+    [`TARIFF ${STRANGER} KEPT`],
+  )
 })
 
 test('[trip-wire.1] a payment of which the bank has less than our books suspends', async (t) => {

@@ -75,10 +75,3 @@ export async function sent(t: TestContext) {
     at.cashOuts.apply(id, [left({ endToEndId, valueCents, occurredAt: at.clock.now() })])
   return { ...at, id, chargeId, leave }
 }
-
-/** The bank's answer contradicted what was sent. */
-export async function contradicted(t: TestContext) {
-  const at = await sent(t)
-  await at.cashOuts.apply(at.id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
-  return at
-}

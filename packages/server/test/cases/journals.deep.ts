@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/commands.ts'
-import { wentBack } from '../cash-in/situations.ts'
-import { cashOutRequest, INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
+import { INPUTS, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { decideCase, openCaseOf } from '../support/deciding.ts'
-import { payment } from '../support/engine.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
-import { caseWorld, contradicted, paidTwice, sent } from './engine-fixture.ts'
+import { caseWorld, paidTwice, sent } from './engine-fixture.ts'
 
 /** Decisions of operators on a real database: the books are true after each. */
 
@@ -35,18 +33,6 @@ test('[cash-in.cases.3] a second payment goes back to its payer by a refund, the
   const told = { ...back, transactionId: null, endToEndId: 'E2' }
   assert.equal(await refunds.applyReturn(id, told), 'IGNORED')
   assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
-  await assertBooks(database)
-})
-
-test('[cases.9] a second payment that nobody claims is a gain', async (t) => {
-  const { database, decide } = await paidTwice(t)
-  await decide('payment_in_suspense', 'write_off')
-  assert.deepEqual(await balances(database), {
-    available: 99_00n,
-    settlement: -200_00n,
-    fees: 1_00n,
-    losses: 100_00n,
-  })
   await assertBooks(database)
 })
 
@@ -114,16 +100,6 @@ test('[cases.7] what the bank has taken back meanwhile is neither returned nor w
   await assertBooks(database)
 })
 
-test('[cases.1] a payment of another amount is accepted, and its charge is paid by so much, and told so', async (t) => {
-  const { database, decide, charge, pay } = await caseWorld(t)
-  await pay(await charge('a'), 'E1', 60_00n)
-  const { status } = await decide('payment_in_suspense', 'accept', { amountCents: 60_00n })
-  assert.equal(status, 'PAID')
-  assert.deepEqual(await notifiedStatuses(database), ['PAID'])
-  assert.deepEqual(await balances(database), { available: 59_00n, settlement: -60_00n, fees: 1_00n })
-  await assertBooks(database)
-})
-
 test('[cash-in.paid.3] [cases.44] told again with another amount after its case was decided, a payment is a case and not booked again', async (t) => {
   const { database, decide, charge, pay } = await caseWorld(t)
   const id = await charge('a')
@@ -137,55 +113,6 @@ test('[cash-in.paid.3] [cases.44] told again with another amount after its case 
   await assertBooks(database)
 })
 
-test('[cases.8] a payment in doubt of the exact value is accepted, and its charge is paid and told so', async (t) => {
-  const { database, decide, charge, cashIns, clock } = await caseWorld(t)
-  const id = await charge('a')
-  const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
-  await cashIns.apply(id, { on: 'partner.confirmed', payment: paid, transactionId: id, isContradicted: true })
-  const { status } = await decide('payment_in_suspense', 'accept', { amountCents: 100_00n })
-  assert.equal(status, 'PAID')
-  assert.deepEqual(await notifiedStatuses(database), ['PAID'])
-  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
-  await assertBooks(database)
-})
-
-test('[cases.1] [cash-in.cases.13] a payment that another charge has is not booked a second time, and its case is closed', async (t) => {
-  const { database, decide, charge, pay } = await caseWorld(t)
-  await pay(await charge('a'), 'E1')
-  await pay(await charge('b'), 'E1')
-  await decide('movement_elsewhere', 'close')
-  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
-  await assertBooks(database)
-})
-
-for (const decision of ['debit', 'write_off'] as const) {
-  test(`[cases.1] a return of one of several payments: ${decision}`, async (t) => {
-    const { database, decide, refunds, id, clock } = await paidTwice(t)
-    const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: clock.now(), transactionId: null, endToEndId: null }
-    await refunds.applyReturn(id, told)
-    await decide('debit_in_suspense', decision)
-    const { available = 0n, losses = 0n, settlement, suspense_out } = await balances(database)
-    const expected = decision === 'debit' ? [69_00n, 0n] : [99_00n, -30_00n]
-    assert.deepEqual([available, losses, settlement, suspense_out], [...expected, -170_00n, undefined])
-    await assertBooks(database)
-  })
-}
-
-for (const [cents, rest] of [
-  [29_00n, 69_00n],
-  [31_00n, 67_00n],
-] as const) {
-  test(`[cases.1] a payout of which ${cents} centavos left is confirmed, and the books have what left`, async (t) => {
-    const { database, decide, leave } = await sent(t)
-    await leave('E9', cents)
-    const { status } = await decide('debit_in_suspense', 'executed')
-    assert.equal(status, 'CONFIRMED')
-    assert.deepEqual(await balances(database), { available: rest, settlement: -100_00n + cents, fees: 2_00n })
-    assert.deepEqual(await notifiedStatuses(database), ['PAID', 'CONFIRMED'])
-    await assertBooks(database)
-  })
-}
-
 test('[cases.1] [ledger.recover] what left of a payout beyond all that is there is owed, and what an operator accepts repays it', async (t) => {
   const { database, decide, leave, pay, charge } = await sent(t)
   await pay(await charge('b', 90_00n), 'E2')
@@ -198,107 +125,14 @@ test('[cases.1] [ledger.recover] what left of a payout beyond all that is there 
   await assertBooks(database)
 })
 
-test('[cases.1] a payout in doubt has left, as the bank says; its own word later is nothing new', async (t) => {
-  const { database, decide, leave } = await contradicted(t)
-  await decide('outcome_unknown', 'executed', { evidence: { endToEndId: 'E9' } })
-  const after = { available: 68_00n, settlement: -70_00n, fees: 2_00n }
-  assert.deepEqual(await balances(database), after)
-  assert.equal((await leave('E9', 30_00n))?.result, 'IGNORED')
-  assert.deepEqual(await balances(database), after)
-  await assertBooks(database)
-})
-
-test('[cases.13] a payout is not confirmed by what another one has booked', async (t) => {
-  const { database, decide, cashOuts, ids, clock } = await contradicted(t)
-  const { cashOut } = await cashOuts.create(cashOutRequest({ id: ids.uuid(), externalId: 'other' }))
-  const booked = left({ endToEndId: 'E9', valueCents: 30_00n, occurredAt: clock.now() })
-  await cashOuts.apply(cashOut.id, [INPUTS['send.claimed'], booked])
-  await assert.rejects(decide('outcome_unknown', 'executed', { evidence: { endToEndId: 'E9' } }), Refusal)
-  await assertBooks(database)
-})
-
-test('[cases.11] a payout never left, as the bank says: not before no attempt may arrive any more', async (t) => {
-  const { database, decide, clock } = await contradicted(t)
-  await assert.rejects(decide('outcome_unknown', 'not_executed'), Refusal)
-  clock.observe(clock.now() + 301_000)
-  await decide('outcome_unknown', 'not_executed')
-  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
-  assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED'])
-  await assertBooks(database)
-})
-
-for (const decision of ['executed', 'not_executed'] as const) {
-  test(`[cases.12] a refund that is in doubt, ${decision}: what may still be refunded counts it`, async (t) => {
-    const { database, decide, charge, pay, refund, refunds, clock, cashIns } = await caseWorld(t)
-    const cashInId = await charge('a')
-    await pay(cashInId, 'E1')
-    const id = await refund(cashInId)
-    await refunds.apply(id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
-    clock.observe(clock.now() + 301_000)
-    await decide('outcome_unknown', decision, decision === 'executed' ? { evidence: { returnId: 'D1' } } : {})
-    const after = await cashIns.apply(cashInId, { on: 'work.requested' })
-    const { returns, refundsOpenCents } = after?.cashIn.facts ?? {}
-    assert.deepEqual([returns, refundsOpenCents], [decision === 'executed' ? wentBack({ D1: 40_00 }) : undefined, 0])
-    const { available, reserved, settlement } = await balances(database)
-    const expected = decision === 'executed' ? [59_00n, -60_00n] : [99_00n, -100_00n]
-    assert.deepEqual([available, reserved, settlement], [expected[0], undefined, expected[1]])
-    await assertBooks(database)
-  })
-}
-
-test('[cases.1] a payout that left after its release is written off, and what was held of it is free', async (t) => {
-  const { database, decide, leave, cashOuts, id } = await sent(t)
-  await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
+test('[cases.1] what came back of a payout in doubt is credited before its second payment is decided', async (t) => {
+  const { database, decide, leave, cashOuts, id, clock } = await sent(t)
   await leave('E9', 30_00n)
-  const { status } = await decide('debit_in_suspense', 'write_off')
-  assert.equal(status, 'FAILED')
-  const { available, reserved, settlement, losses } = await balances(database)
-  assert.deepEqual([available, reserved, settlement, losses], [99_00n, undefined, -70_00n, -30_00n])
+  await leave('E8', 5_00n)
+  await cashOuts.apply(id, [returned({ returnId: 'D9', valueCents: 10_00n, occurredAt: clock.now() })])
+  await decide('return_in_suspense', 'book', { evidence: { endToEndId: 'E9' } })
+  assert.equal((await decide('debit_in_suspense', 'write_off')).status, 'REVERSED')
+  const { available, losses, settlement } = await balances(database)
+  assert.deepEqual([available, losses, settlement], [78_00n, -5_00n, -75_00n])
   await assertBooks(database)
 })
-
-test('[cases.8] a payout that left after its release is confirmed after `FAILED` was told', async (t) => {
-  const { database, decide, leave, cashOuts, id } = await sent(t)
-  await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
-  await leave('E9', 30_00n)
-  const { status } = await decide('debit_in_suspense', 'executed')
-  assert.equal(status, 'CONFIRMED')
-  assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED', 'CONFIRMED'])
-  assert.deepEqual(await balances(database), { available: 68_00n, settlement: -70_00n, fees: 2_00n })
-  await assertBooks(database)
-})
-
-for (const decision of ['book', 'write_off'] as const) {
-  test(`[cases.1] a payout that was in doubt came back, ${decision}`, async (t) => {
-    const { database, decide, leave, cashOuts, id, clock } = await sent(t)
-    await leave('E9', 30_00n)
-    await leave('E8', 5_00n)
-    await cashOuts.apply(id, [returned({ returnId: 'D9', valueCents: 10_00n, occurredAt: clock.now() })])
-    await decide('return_in_suspense', decision, { evidence: { endToEndId: 'E9' } })
-    const { status } = await decide('debit_in_suspense', 'write_off')
-    assert.equal(status, decision === 'book' ? 'REVERSED' : 'CONFIRMED')
-    const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'book' ? [78_00n, -5_00n] : [68_00n, 5_00n]
-    assert.deepEqual([available, losses, settlement], [...expected, -75_00n])
-    await assertBooks(database)
-  })
-}
-
-for (const decision of ['executed', 'write_off'] as const) {
-  test(`[cases.12] a refund of which another amount left: ${decision}`, async (t) => {
-    const { database, decide, charge, pay, refund, refunds, clock } = await caseWorld(t)
-    const cashInId = await charge('a')
-    await pay(cashInId, 'E1')
-    const id = await refund(cashInId)
-    await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 39_00n, occurredAt: clock.now() })])
-    const { status } = await decide('debit_in_suspense', decision)
-    assert.equal(status, decision === 'executed' ? 'CONFIRMED' : 'PENDING')
-    const { available, reserved = 0n, losses = 0n, settlement } = await balances(database)
-    const expected = {
-      executed: [60_00n, 0n, 0n, -61_00n],
-      write_off: [59_00n, 40_00n, -39_00n, -61_00n],
-    }
-    assert.deepEqual([available, reserved, losses, settlement], expected[decision])
-    await assertBooks(database)
-  })
-}

@@ -50,23 +50,6 @@ for (const decision of ['book', 'write_off'] as const) {
   })
 }
 
-for (const decision of ['debit', 'write_off'] as const) {
-  test(`[cases.15] a return of a payment without its id, ${decision}: told by the id that the operator named it is nothing new`, async (t) => {
-    const { database, decide, charge, pay, refunds, clock } = await caseWorld(t)
-    const id = await charge('a')
-    await pay(id, 'E1')
-    const reported = { valueCents: 40_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E1' }
-    await refunds.applyReturn(id, { ...reported, returnId: 'unnamed 1', isUnnamed: true })
-    await assert.rejects(decide('debit_in_suspense', decision), { code: 'validation_error' })
-    await decide('debit_in_suspense', decision, { evidence: { returnId: 'D1' } })
-    assert.equal(await refunds.applyReturn(id, { ...reported, returnId: 'D1' }), 'IGNORED')
-    const { available, losses, settlement } = await balances(database)
-    const expected = decision === 'debit' ? [59_00n, undefined] : [99_00n, -40_00n]
-    assert.deepEqual([available, losses, settlement], [...expected, -60_00n])
-    await assertBooks(database)
-  })
-}
-
 test('[cash-in.cases.10] a return that nobody explained is no refund of ours: it is the bank’s own, and its case closes', async (t) => {
   const { database, decide, charge, pay, refund, refunds, cashIns, clock } = await caseWorld(t)
   const id = await charge('a')
@@ -246,47 +229,9 @@ async function refundedOf(database: Database, id: string) {
   return (await createCashInStore(database).get(id))?.facts.returns
 }
 
-/** A refund of R$ 40,00 that left twice. */
-async function leftTwice(t: TestContext) {
-  const at = await caseWorld(t)
-  const cashInId = await at.charge('a')
-  await at.pay(cashInId, 'E1')
-  const id = await at.refund(cashInId)
-  const leave = (returnId: string) =>
-    at.refunds.apply(id, [refunded({ returnId, valueCents: 40_00n, occurredAt: at.clock.now() })])
-  await leave('D1')
-  await leave('D2')
-  return { ...at, leave }
-}
-
-test('[refund-in.cases.5] a refund that left twice is written off: told again it is nothing new', async (t) => {
-  const { database, decide, leave } = await leftTwice(t)
-  await assert.rejects(decide('debit_in_suspense', 'close'), Refusal, 'money is in suspense')
-  const { status } = await decide('debit_in_suspense', 'write_off')
-  assert.equal(status, 'CONFIRMED')
-  assert.equal((await leave('D2'))?.result, 'IGNORED')
-  const { available, losses, settlement } = await balances(database)
-  assert.deepEqual([available, losses, settlement], [59_00n, -40_00n, -20_00n])
-  await assertBooks(database)
-})
-
-test('[cash-out.cases.5] a payout that left twice is written off: told again it is nothing new', async (t) => {
-  const { database, decide, leave } = await sent(t)
-  await leave('E9', 30_00n)
-  await leave('E8', 30_00n)
-  const { status } = await decide('debit_in_suspense', 'write_off')
-  assert.equal(status, 'CONFIRMED')
-  assert.equal((await leave('E8', 30_00n))?.result, 'IGNORED')
-  const { available, losses, settlement } = await balances(database)
-  assert.deepEqual([available, losses, settlement], [68_00n, -30_00n, -40_00n])
-  await assertBooks(database)
-})
-
-/** A payout of R$ 30,00 that left as E9, and a second time as E8, and what comes back of either. */
-async function leftTwiceAsPayout(t: TestContext) {
+/** A payout of R$ 30,00 that was sent, and what comes back of it. */
+async function payoutWithReturns(t: TestContext) {
   const at = await sent(t)
-  await at.leave('E9', 30_00n)
-  await at.leave('E8', 30_00n)
   const back = async (returnId: string, valueCents: bigint) => {
     const reported = returned({ returnId, valueCents, occurredAt: at.clock.now() })
     return (await at.cashOuts.apply(at.id, [reported]))?.cashOut.status
@@ -298,6 +243,13 @@ async function leftTwiceAsPayout(t: TestContext) {
   return { ...at, back, booked }
 }
 
+/** It left as E9, and a second time as E8. */
+async function leftTwiceAsPayout(t: TestContext) {
+  const at = await payoutWithReturns(t)
+  await at.leave('E9', 30_00n)
+  await at.leave('E8', 30_00n)
+  return at
+}
 for (const parts of [[30_00n], [10_00n, 20_00n]]) {
   test(`[cash-out.reversal.2] [cash-out.cases.7] [cases.18] what comes back of a payout of which a second payment was written off pays back that loss first: in ${parts.length} parts`, async (t) => {
     const { database, decide, back, booked } = await leftTwiceAsPayout(t)
@@ -340,21 +292,13 @@ test('[cash-out.cases.6] [cash-out.cases.7] [cases.18] the same where it came ba
 })
 
 test('[cases.18] what was credited before a second payment was known stays credited, and what comes back then pays back its loss', async (t) => {
-  const at = await sent(t)
-  const back = async (returnId: string) => {
-    const reported = returned({ returnId, valueCents: 30_00n, occurredAt: at.clock.now() })
-    return (await at.cashOuts.apply(at.id, [reported]))?.cashOut.status
-  }
-  const booked = async () => {
-    const { available, losses, settlement } = await balances(at.database)
-    return [available, losses, settlement]
-  }
+  const { back, booked, ...at } = await payoutWithReturns(t)
   await at.leave('E9', 30_00n)
-  assert.equal(await back('D1'), 'REVERSED')
+  assert.equal(await back('D1', 30_00n), 'REVERSED')
   await at.leave('E8', 30_00n)
   assert.equal((await at.decide('debit_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, -30_00n, -70_00n])
-  assert.equal(await back('D2'), 'RECONCILIATION_REQUIRED')
+  assert.equal(await back('D2', 30_00n), 'RECONCILIATION_REQUIRED')
   assert.equal((await at.decide('return_in_suspense', 'write_off')).status, 'REVERSED')
   assert.deepEqual(await booked(), [98_00n, undefined, -100_00n])
   await assertBooks(at.database)
@@ -391,24 +335,6 @@ for (const leftCents of [9_00n, 40_00n]) {
     await assertBooks(database)
   })
 }
-
-test('[cases.16] what the bank tells otherwise of what is booked is asked about, and closed: the books stay as they were', async (t) => {
-  const { database, decide, leave, cashOuts, id, clock } = await sent(t)
-  const back = (valueCents: bigint) => returned({ returnId: 'D1', valueCents, occurredAt: clock.now() })
-  await leave('E9', 30_00n)
-  await cashOuts.apply(id, [back(10_00n)])
-  const before = await balances(database)
-  await leave('E9', 31_00n)
-  await cashOuts.apply(id, [back(11_00n)])
-  await decide('bank_contradicts', 'ask_again')
-  assert.equal((await decide('bank_contradicts', 'close')).status, 'REVERSED')
-  assert.deepEqual((await cases(database)).toSorted(), ['bank_contradicts', 'bank_contradicts (closed)'])
-  await decide('bank_contradicts', 'close')
-  const closed = ['bank_contradicts (closed)', 'bank_contradicts (closed)']
-  assert.deepEqual(await cases(database), closed, 'each is decided by itself')
-  assert.deepEqual(await balances(database), before)
-  await assertBooks(database)
-})
 
 test('[ledger.entries] what is held again of a refund that left after its failure, and is free again, is called a refund’s', async (t) => {
   const { database, decide, charge, pay, refund, refunds, clock } = await caseWorld(t)

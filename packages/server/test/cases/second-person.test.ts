@@ -60,22 +60,6 @@ test('[cases.48] a case counts with the most that it was told to be about, while
   assert.deepEqual(await found(), [9_000_00n, 9_000_00], 'opened again it shows what was told last')
 })
 
-test('[cases.48] [cases.30] the list shows a case of an operation with the most that was told, and is narrowed by it', async (t) => {
-  const { database, leave } = await sent(t)
-  await leave('E9', 30_00n)
-  await leave('E9', 30_01n)
-  await leave('E9', 5_000_00n)
-  await leave('E9', 40_00n)
-  const kind = 'bank_contradicts'
-  const none = { operationId: null, openedFrom: null, openedBefore: null, after: null, limit: 20 }
-  const listed = async (minCents: number | null, maxCents: number | null) =>
-    (await listCases(database, { ...none, isOpen: true, kind, minCents, maxCents })).map(
-      ({ amountCents }) => amountCents,
-    )
-  assert.deepEqual(await listed(null, null), [5_000_00n])
-  assert.deepEqual([await listed(5_000_00, null), await listed(null, 4_999_99)], [[5_000_00n], []])
-})
-
 test('[cases.48] what a case counts with is made no smaller, whoever writes it, and of what it is never changes', async (t) => {
   const { database, databaseUrl, leave } = await sent(t)
   await leave('E9', 30_00n)

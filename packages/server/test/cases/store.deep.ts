@@ -1,36 +1,9 @@
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { caseKinds } from '@pixgate/spec'
 import { statement } from '../../src/platform/db/database.ts'
-import { balances } from '../support/books.ts'
-import { makeOperator } from '../support/operators.ts'
-import { type Answer, world } from '../support/world.ts'
-
-/** A stepped world, and a viewer who reads its cases. */
-async function caseWorld(t: TestContext) {
-  const pix = await world(t, {}, { isStepped: true })
-  const headers = { authorization: `Bearer ${await makeOperator(pix, 'viewer')}` }
-  const read = async (path: string): Promise<Answer['body']> => {
-    const { status, body } = await pix.call('GET', `/operator/cases${path}`, undefined, headers)
-    assert.equal(status, 200, JSON.stringify(body))
-    return body
-  }
-  /** Pays a charge once more, until that is a case. */
-  const paidAgain = async ({ id }: Answer['body']) => {
-    const count = async () => (await read(`?operation_id=${id}`)).data.length
-    const before = await count()
-    await pix.bankAction(`charges/${id}/pay`)
-    while ((await count()) === before) await pix.work()
-  }
-  /** A charge that was paid twice. */
-  const paidTwice = async (value: string) => {
-    const charge = await pix.paid(value)
-    pix.clock.advance(1_000)
-    await paidAgain(charge)
-    return charge
-  }
-  return { ...pix, read, paidTwice, paidAgain }
-}
+import type { Answer } from '../support/world.ts'
+import { caseWorld } from './fixture.ts'
 
 const idsOf = ({ data }: Answer['body']) => data.map(({ id }: Answer['body']) => id)
 
@@ -43,8 +16,8 @@ test('[cases.30] [cases.31] cases are listed with what they mean, oldest first, 
   assert.deepEqual(
     data.map(({ kind, state, amountCents, operation }: Answer['body']) => [kind, state, amountCents, operation.id]),
     [
-      ['payment_in_suspense', 'open', 1000, first.id],
-      ['payment_in_suspense', 'open', 2500, second.id],
+      ['payment_in_suspense', 'open', 1000, first.chargeId],
+      ['payment_in_suspense', 'open', 2500, second.chargeId],
     ],
   )
   assert.equal(data[0].meaning, caseKinds.payment_in_suspense.meaning)
@@ -56,7 +29,7 @@ test('[cases.30] [cases.31] cases are listed with what they mean, oldest first, 
     ['?kind=payment_in_suspense', [one, two]],
     ['?kind=debit_in_suspense', []],
     ['?state=closed', []],
-    [`?operation_id=${second.id}`, [two]],
+    [`?operation_id=${second.chargeId}`, [two]],
     ['?min_cents=1001', [two]],
     ['?max_cents=1000', [one]],
     ['?min_cents=1000&max_cents=2500', [one, two]],
@@ -91,8 +64,7 @@ test('[cases.31] closed cases are listed apart, last closed first, in pages', as
     statement('test.reopen', `UPDATE "case" SET closed_at = NULL WHERE kind = 'payment_in_suspense'`),
     [],
   )
-  const headers = { authorization: `Bearer ${await makeOperator(pix, 'viewer', 'Eva')}` }
-  const lost = await pix.call('GET', `/operator/cases?state=closed&cursor=${one}`, undefined, headers)
+  const lost = await pix.call('GET', `/operator/cases?state=closed&cursor=${one}`, undefined, pix.ana)
   assert.deepEqual([lost.status, lost.body.errors[0]?.field], [400, 'cursor'])
 })
 
@@ -123,7 +95,7 @@ test('[cases.30] a page of open cases is one walk along an index, whatever is cl
 
 test('[cases.32] [cases.33] a case is read with the whole timeline of its operation', async (t) => {
   const pix = await caseWorld(t)
-  const charge = await pix.paidTwice('10.00')
+  const { chargeId } = await pix.paidTwice('10.00')
   const [id] = idsOf(await pix.read(''))
   const before = await pix.read(`/${id}`)
   const { timeline, version, facts, reference } = before
@@ -164,7 +136,8 @@ test('[cases.32] [cases.33] a case is read with the whole timeline of its operat
   )
   assert.deepEqual(timeline.otherCases, [])
 
-  await pix.paidAgain(charge)
+  await pix.bankAction(`charges/${chargeId}/pay`)
+  while ((await pix.read(`?operation_id=${chargeId}`)).data.length < 2) await pix.work()
   const after = await pix.read(`/${id}`)
   assert.equal(after.timeline.otherCases.length, 1)
   assert.notEqual(after.version, version, 'something became known')
@@ -187,9 +160,8 @@ test('[cases.31] an instant whose offset leads out of the years that there are n
 
 test('[cases.32] what is not there is 404, a case about no operation has no timeline', async (t) => {
   const pix = await caseWorld(t)
-  const headers = { authorization: `Bearer ${await makeOperator(pix, 'approver')}` }
   for (const id of ['nothing', '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f']) {
-    const { status, body } = await pix.call('GET', `/operator/cases/${id}`, undefined, headers)
+    const { status, body } = await pix.call('GET', `/operator/cases/${id}`, undefined, pix.bia)
     assert.deepEqual([status, body.code], [404, 'not_found'])
   }
   const insert = statement(
@@ -200,33 +172,4 @@ test('[cases.32] what is not there is 404, a case about no operation has no time
   await pix.database.rows(insert, [])
   const found = await pix.read('/0198c0f2-3f00-7000-8000-7a8b9c0d1e2f')
   assert.deepEqual([found.timeline, found.operation, found.amountCents], [null, null, 7])
-})
-
-test('[cases.34] each decision is shown with what it needs, a dry run tells what it would do, and neither changes anything', async (t) => {
-  const pix = await caseWorld(t)
-  await pix.paidTwice('10.00')
-  const [id] = idsOf(await pix.read(''))
-  const before = await balances(pix.database)
-  const { options, operation, version } = await pix.read(`/${id}`)
-  const byName = new Map(options.map((option: Answer['body']) => [option.decision, option]))
-  const gain = byName.get('write_off') as Answer['body']
-  assert.deepEqual([gain.isOffered, gain.needs, gain.whyNot, gain.needsSecondPerson], [true, [], [], false])
-  const returned = byName.get('return_to_payer') as Answer['body']
-  assert.deepEqual([returned.needs, returned.maxCents, returned.needsSecondPerson], [['amountCents'], 1000, false])
-  const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
-  const order = { decision: 'write_off', reason: 'the tests', version, dryRun: true }
-  const { effects } = (await pix.call('POST', `/operator/cases/${id}/decisions`, order, ana)).body
-  assert.equal(effects.amountCents, 1000)
-  const changes = effects.accounts.map(({ account, changeCents }: Answer['body']) => [account, changeCents])
-  assert.deepEqual(Object.fromEntries(changes).suspense_in, -1000)
-  assert.equal(
-    changes.reduce((sum: number, [, cents]: [string, number]) => sum + cents, 0),
-    0,
-  )
-  assert.deepEqual(effects.closes, [id])
-  assert.deepEqual(effects.operations, [{ id: operation.id, statusBefore: 'PAID', statusAfter: 'PAID' }])
-  assert.deepEqual(await balances(pix.database), before)
-  assert.equal((await pix.read(`/${id}`)).version, version)
-  assert.equal((await pix.read('')).data.length, 1)
-  await pix.assertBooksAgree()
 })

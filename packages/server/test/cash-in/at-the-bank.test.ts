@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { answer, type Received, scriptedBank } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
@@ -97,19 +96,6 @@ function takesOn(response: ServerResponse, { method, path, body }: Received, giv
   } else if (method === 'DELETE') answer(response, 200, { status: 'CANCELLED' })
   else answer(response, 404, { errorCode: 'not_found' })
 }
-
-test('[cash-in.states.4] [CI-4] while the bank is down charges are made without a code, which comes when it is up', async (t) => {
-  const bank = await scriptedBank(t, takesOn)
-  const { port } = bank.server.address() as AddressInfo
-  bank.server.close()
-  const pix = await world(t, SHORT, { ...STEPPED, bankUrl: bank.url })
-  const created = await pix.charge('10.00')
-  assert.equal('pixCode' in created, false)
-  assert.equal((await pix.read(created.id)).status, 'PENDING')
-  await new Promise<void>((resolve) => bank.server.listen(port, '127.0.0.1', resolve))
-  await pix.later(5_001)
-  assert.equal((await pix.read(created.id)).pixCode, PIX_CODE)
-})
 
 const contradictions = {
   'another amount': { valueCents: 999 },

@@ -31,12 +31,6 @@ function jobsAt(chargesWanted: number, createCharge: () => unknown = () => asser
   return { jobs, taken }
 }
 
-test('[cash-in.create.7] [partner.9] while the bank is away a create neither asks it nor waits', async () => {
-  const { jobs, taken } = jobsAt(0)
-  await jobs.requestCharge(UNMADE)
-  assert.deepEqual(taken, ['unmade charge.not_sent'])
-})
-
 test('[cash-in.create.7] [partner.9] the charge that shows whether the bank is back is asked for behind its answer', async () => {
   const bank = Promise.withResolvers<{ kind: 'UNKNOWN'; reason: string }>()
   const { jobs, taken } = jobsAt(1, () => bank.promise)

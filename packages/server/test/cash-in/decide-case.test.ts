@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  type CaseDecision,
-  type CaseKind,
-  type CashInStatus,
-  caseKinds,
-  cashIn,
-  type EvidenceField,
-  Refusal,
-} from '@pixgate/spec'
+import { type CaseDecision, type CashInStatus, cashIn, type EvidenceField, Refusal } from '@pixgate/spec'
 import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider, decideReversal } from '../../src/cash-in/decide-case.ts'
@@ -306,7 +298,7 @@ for (const kind of ARRIVED) {
       amountCents,
       ...given,
     })
-  test(`[cash-in.cases.1] the whole of what is in suspense becomes the payment of the charge: ${kind}`, () => {
+  test(`[cash-in.cases.1] [cases.8] the whole of what is in suspense becomes the payment of the charge, and is notified as one: ${kind}`, () => {
     const decision = accept(100_00n, { before: { facts: { payments: { E2: 100_00 } } } })
     assert.deepEqual(done(decision), [
       'operator.accepted PAID',
@@ -318,6 +310,11 @@ for (const kind of ARRIVED) {
     assert.deepEqual([endToEndId, facts.paidAt, facts.decidedPayments], ['E2', NOW - 7, undefined])
     assert.equal(facts.acceptedCents, undefined, 'of the exact value')
     assert.equal(reasonOf(decision.outcome.operation), null)
+    const { event } = JSON.parse(decision.notifications?.[0]?.body.toString() ?? '{}')
+    assert.deepEqual(
+      [event.status, event.end_to_end_id, event.fee_amount_cents, event.value_cents, event.confirmed_at],
+      ['PAID', 'E2', 100, 10_000, '2026-11-21T13:29:59.993000000Z'],
+    )
   })
   test(`[cash-in.cases.1] a part of it does, and what is left stays in suspense, with its case: ${kind}`, () => {
     const decision = accept(60_00n)
@@ -638,20 +635,6 @@ test('[cases.4] the move keeps who decided what, and why', () => {
   })
 })
 
-test('[cases.8] the merchant is told by the bytes that the bank’s word would have made', () => {
-  const before = { facts: { payments: { E2: 100_00 } } }
-  const { notifications = [] } = decide(DOUBT, 'accept', 'payment_in_suspense cash-in.states.12', {
-    before,
-    facts: { occurredAt: NOW - 1_000 },
-    amountCents: 100_00n,
-  })
-  const { event } = JSON.parse(notifications[0]?.body.toString() ?? '{}')
-  assert.deepEqual(
-    [event.status, event.end_to_end_id, event.fee_amount_cents, event.value_cents, event.confirmed_at],
-    ['PAID', 'E2', 100, 10_000, '2026-11-21T13:29:59.000000000Z'],
-  )
-})
-
 test('[cases.2] each decision of the table is shown, with what it needs and why it is not offered now', () => {
   const optionsOf = (status: CashInStatus, given: Partial<CashIn>) => {
     const { openCase } = ordered('accept', 'payment_in_suspense cash-in.reconciliation.2', 'E2')
@@ -697,14 +680,6 @@ test('[cases.2] each decision of the table is shown, with what it needs and why 
     150_00n,
     false,
   ])
-})
-
-test('[cases.10] no kind of case of a charge is without a way out', () => {
-  const decided = new Set<string>(cashIn.rows.flatMap(({ decides = [] }) => decides))
-  assert.deepEqual(
-    Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_in') && !decided.has(kind)),
-    [],
-  )
 })
 
 const REVERSAL = {

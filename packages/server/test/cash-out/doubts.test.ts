@@ -129,17 +129,6 @@ test('[CO-18] an answer that contradicts a payout which another answer has confi
   assert.deepEqual(await cases(fixture.database), ['bank_contradicts'])
 })
 
-test('[EV-8b] [cash-out.reversal.3] the same return with another amount is a case, and books nothing', async (t) => {
-  const fixture = await cashOutFixture(t, { put: CONFIRMED })
-  const id = await fixture.reserve()
-  await fixture.later(0)
-  await apply(fixture, id, { ...comesBack, isVerified: true })
-  const before = await balances(fixture.database)
-  await apply(fixture, id, returned({ valueCents: 20_00n, occurredAt: AT }))
-  assert.deepEqual(await cases(fixture.database), ['bank_contradicts'])
-  assert.deepEqual(await balances(fixture.database), before)
-})
-
 test('[P6] [cash-out.unknown.6] a process that sleeps with «not found» in its hand proves nothing by having slept', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND, capabilities: new Set(['query-payout']) })
   const id = await fixture.reserve()

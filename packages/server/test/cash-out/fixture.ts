@@ -175,6 +175,17 @@ export async function cashOutFixture(
   }
 }
 
+/** The code of the refusal that work ends with, if it does. */
+export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error))
+    return error.code
+  }
+}
+
 /** The refusal that work ends with. */
 export async function refusalOf(work: Promise<unknown>): Promise<Refusal> {
   const error = await work.then(

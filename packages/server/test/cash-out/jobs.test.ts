@@ -68,11 +68,6 @@ test('[P5] what the answer to an order means: money first, whatever is said besi
   ])
 })
 
-test('[P5] money that left for another order is not this one’s', () => {
-  const answer = { kind: 'CONTRADICTED', reason: 'other id', payout: CONFIRMED.payout } as const
-  assert.deepEqual(summary(inputsOfSending({ ...TRIED, orderId: 'another' }, answer)), ['send.contradicted'])
-})
-
 test('[P5] what the answer to a question means; a question that failed is asked again', () => {
   assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, 86_400_000), [
     { on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 },
@@ -174,19 +169,6 @@ test('[CO-42] [P6] beyond the bank’s window nothing is sent again, and the pro
   await assertBooks(fixture.database)
 })
 
-test('[CO-42] [CO-24] nothing is sent again while the switch is off', async (t) => {
-  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
-  await fixture.reserve()
-  await fixture.later(0)
-  await switchPayouts(fixture.database, false)
-  for (let minute = 0; minute < 5; minute++) await fixture.later(MINUTE)
-  assert.equal(fixture.partner.requests.length, 1)
-  await switchPayouts(fixture.database, true)
-  fixture.partner.put = CONFIRMED
-  await fixture.later(MINUTE)
-  assert.equal(fixture.partner.requests.length, 2)
-})
-
 test('[CO-43] [cash-out.unknown.8] [P6] what is refused the second time may be carried out from the first: it stays reserved', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
   const id = await fixture.reserve()
@@ -245,17 +227,6 @@ test('[CO-10] [cash-out.states.8] what never left is tried again with longer wai
   await assertBooks(fixture.database)
 })
 
-test('[CO-24] [cash-out.work] a switch that is off keeps payouts waiting; questions go on', async (t) => {
-  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: CONFIRMED })
-  const open = await fixture.reserve('open')
-  await fixture.later(0)
-  const waiting = await fixture.reserve('waiting')
-  await switchPayouts(fixture.database, false)
-  await fixture.later(5 * SECOND)
-  assert.deepEqual(fixture.partner.asked, ['PUT', 'GET'])
-  assert.deepEqual([(await fixture.read(open)).status, (await fixture.read(waiting)).status], ['CONFIRMED', 'RESERVED'])
-})
-
 test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is on again, or released after a day while it is off', async (t) => {
   const fixture = await cashOutFixture(t, { put: CONFIRMED })
   const first = await fixture.reserve('first')
@@ -275,20 +246,6 @@ test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is 
   assert.equal(fixture.partner.requests.length, 1)
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'CONFIRMED', 'FAILED'])
   assert.deepEqual(await balances(fixture.database), { available: 70_00n, settlement: -70_00n })
-})
-
-test('[CO-10] [cash-out.states.10] what never left is released after half an hour, also while nothing may be sent', async (t) => {
-  let sends = 64
-  const fixture = await cashOutFixture(t, { put: UNREACHABLE, sendsWanted: () => sends })
-  const id = await fixture.reserve()
-  await fixture.later(0)
-  sends = 0
-  await fixture.later(29 * MINUTE)
-  assert.equal((await fixture.read(id)).status, 'DISPATCHED')
-  await fixture.later(MINUTE)
-  assert.equal((await fixture.read(id)).status, 'RELEASED')
-  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'FAILED'])
-  await assertBooks(fixture.database)
 })
 
 test('[restored.4] [DB-46] after a restore what looks as if it was never sent is released only where the bank does not have it', async (t) => {

@@ -14,7 +14,11 @@ test('[adjustment.create.1] [adjustment.states.1] [adjustment.states.2] what cam
     [adjustment.status, adjustment.detail, isReplayed],
     ['CREDITED', { reason: 'Opening balance' }, false],
   )
-  await adjust(-30_00n, { reason: 'To the vault' })
+  const { adjustment: withdrawn } = await adjust(-30_00n, { reason: 'To the vault' })
+  assert.deepEqual(
+    [withdrawn.status, withdrawn.valueCents, withdrawn.feeCents, withdrawn.dueAt],
+    ['DEBITED', 30_00n, 0n, null],
+  )
   assert.deepEqual(await balances(database), { available: 70_00n, settlement: -70_00n })
   assert.deepEqual(await notifiedStatuses(database), [])
   await assertBooks(database)

@@ -27,33 +27,6 @@ function having(available: bigint): State {
 const decide = (valueCents: bigint, available = 0n) =>
   decideAdjustment(adjustmentRequest(ID, valueCents), having(available), NOW)
 
-test('[adjustment.states.1] a deposit is available at once, and is in settlement', () => {
-  const { creates, journals = [], notifications, outcome } = decide(100_00n)
-  assert.equal(outcome.status, 'CREDITED')
-  assert.deepEqual([creates?.length, outcome.valueCents, outcome.feeCents, outcome.dueAt], [1, 100_00n, 0n, null])
-  assert.deepEqual(
-    journals.flatMap(entriesOf).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
-    [
-      ['available', 100_00n, 'ADJUSTMENT'],
-      ['settlement', -100_00n, null],
-    ],
-  )
-  assert.equal(notifications, undefined)
-})
-
-test('[adjustment.states.2] what went out is no longer free, nor at the bank', () => {
-  const { journals = [], notifications, outcome } = decide(-40_00n, 100_00n)
-  assert.deepEqual([outcome.status, outcome.valueCents], ['DEBITED', 40_00n])
-  assert.deepEqual(
-    journals.flatMap(entriesOf).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
-    [
-      ['available', -40_00n, 'ADJUSTMENT'],
-      ['settlement', 40_00n, null],
-    ],
-  )
-  assert.equal(notifications, undefined)
-})
-
 test('[adjustment.create.2] what is free can be taken out to the last centavo, and no further', () => {
   assert.equal(decide(-100_00n, 100_00n).outcome.status, 'DEBITED')
   assert.throws(() => decide(-100_01n, 100_00n), { code: 'insufficient_balance' })

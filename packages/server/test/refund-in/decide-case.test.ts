@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CaseDecision, type CaseKind, caseKinds, type RefundInStatus, Refusal, refundIn } from '@pixgate/spec'
+import { type CaseDecision, type RefundInStatus, Refusal } from '@pixgate/spec'
 import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
@@ -421,11 +421,3 @@ for (const status of ['PENDING', 'FAILED'] as const) {
     assert.equal(words[2], 'left_written_off D5: suspense_out 2900, losses -2900')
   })
 }
-
-test('[cases.10] no kind of case of a refund is without a way out', () => {
-  const decided = new Set<string>(refundIn.rows.flatMap(({ decides = [] }) => decides))
-  assert.deepEqual(
-    Object.entries<CaseKind>(caseKinds).filter(([kind, { of }]) => of.includes('refund_in') && !decided.has(kind)),
-    [],
-  )
-})

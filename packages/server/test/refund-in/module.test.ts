@@ -1,35 +1,20 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { reasonOf } from '../../src/engine/follow.ts'
-import { sha256 } from '../../src/platform/crypto.ts'
-import { createRefundInCommands, createRefundInStore } from '../../src/refund-in/commands.ts'
 import { createRefundInModule } from '../../src/refund-in/index.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
-import { MADE_BY, refundTerms } from '../support/limits.ts'
+import { refundTerms } from '../support/limits.ts'
+import { refundOffice } from './fixture.ts'
 import { INPUTS } from './situations.ts'
 
 /** The module, with a bank that is never called, and a refund of R$ 40,00 that the bank took as `tx-r`. */
 async function office(t: TestContext) {
-  const { url, database } = await testDatabase(t)
-  const engine = testEngine(t, url)
-  const { cashIns, clock, ids } = engine
-  const paid = async () => {
-    const id = ids.uuid()
-    await cashIns.create(cashInRequest({ id, externalId: id }))
-    const given = payment({ endToEndId: `E-${id}`, occurredAt: clock.now() })
-    await cashIns.apply(id, { on: 'partner.confirmed', transactionId: id, payment: given })
-    return id
-  }
-  const store = createRefundInStore(database)
-  const commands = createRefundInCommands({ ...engine, terms: refundTerms(), store })
+  const { database, store, engine, one, paid, request } = await refundOffice(t)
+  const { clock } = engine
   const cashInId = await paid()
-  const id = ids.uuid()
-  const wanted = { id, cashInId, externalId: id, valueCents: 40_00n, reason: null, correlationId: 'test' }
-  await commands.create({ ...wanted, idempotencyKey: null, madeBy: MADE_BY, bodyHash: sha256(id) })
-  await commands.apply(id, [INPUTS['send.claimed'], INPUTS['send.accepted']])
+  const { id } = (await one.create(request(cashInId))).refund
+  await one.apply(id, [INPUTS['send.claimed'], INPUTS['send.accepted']])
   const woken: number[] = []
   const refunds = createRefundInModule({
     ...engine,

@@ -1,46 +1,21 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/commands.ts'
 import { refundableCents } from '../../src/cash-in/returns.ts'
-import { sha256 } from '../../src/platform/crypto.ts'
-import { createRefundInCommands, createRefundInStore } from '../../src/refund-in/commands.ts'
-import type { BankReturn } from '../../src/refund-in/refund-in.ts'
+import { codeOf } from '../cash-out/fixture.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
-import { testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
 import { audit, notifiedStatuses } from '../support/evidence.ts'
-import { MADE_BY, refundTerms } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
+import { refundOffice } from './fixture.ts'
 import { INPUTS } from './situations.ts'
 
-/** Two processes on one database where R$ 60,00 may leave in a day, and a charge of R$ 100,00 that was paid. */
+/** Where R$ 60,00 may leave in a day: a charge of R$ 100,00 that was paid, and its refunds. */
 async function office(t: TestContext) {
-  const { url, database } = await testDatabase(t)
-  const store = createRefundInStore(database)
-  const [engine, another] = [testEngine(t, url), testEngine(t, url)]
-  const processOf = (of: TestEngine) =>
-    createRefundInCommands({ ...of, terms: refundTerms({ dayCents: 60_00n }), store })
-  const [one, other] = [processOf(engine), processOf(another)]
-  const cashInId = engine.ids.uuid()
-  await engine.cashIns.create(cashInRequest({ id: cashInId, externalId: 'order' }))
-  const paid = payment({ endToEndId: 'E1', occurredAt: engine.clock.now() })
-  await engine.cashIns.apply(cashInId, { on: 'partner.confirmed', transactionId: 'tx-1', payment: paid })
-
-  const refund = async (valueCents: bigint, process = one) => {
-    const id = engine.ids.uuid()
-    const asked = {
-      id,
-      cashInId,
-      externalId: id,
-      valueCents,
-      reason: null,
-      correlationId: 'test',
-      idempotencyKey: null,
-    }
-    return (await process.create({ ...asked, madeBy: MADE_BY, bodyHash: sha256(id) })).refund
-  }
+  const { database, store, one, other, paid, request, returned } = await refundOffice(t, { dayCents: 60_00n })
+  const cashInId = await paid()
+  const refund = async (valueCents: bigint, process = one) =>
+    (await process.create(request(cashInId, { valueCents }))).refund
   const refundable = async () => {
     const cashIn = await createCashInStore(database).get(cashInId)
     return cashIn && refundableCents(cashIn)
@@ -48,17 +23,7 @@ async function office(t: TestContext) {
   const refuse = ({ id }: { readonly id: string }) => one.refuse(id, INPUTS['operator.refused'], ALIVE)
   const claim = async ({ id }: { readonly id: string }, process = one) =>
     (await process.apply(id, [INPUTS['send.claimed']]))?.result
-  return { database, store, engine, one, other, cashInId, refund, refundable, refuse, claim }
-}
-
-async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await work
-    return undefined
-  } catch (error) {
-    assert.ok(error instanceof Refusal, String(error))
-    return error.code
-  }
+  return { database, store, one, other, cashInId, returned, refund, refundable, refuse, claim }
 }
 
 test('[refund-in.refusal.2] what nobody tried to send is refused, also while refunds are off: money, ceiling and limits are free', async (t) => {
@@ -117,11 +82,9 @@ test('[refund-in.refusal.2] of a refusal and a claim for sending at the same mom
 })
 
 test('[refund-in.refusal.2] [cash-in.returns.1] a return that the refund might have been is the bank’s own once it is refused', async (t) => {
-  const { database, store, engine, one, cashInId, refund, refuse } = await office(t)
+  const { database, store, one, cashInId, returned, refund, refuse } = await office(t)
   const waiting = await refund(40_00n)
-  const occurredAt = engine.clock.now()
-  const returned: BankReturn = { returnId: 'M1', valueCents: 40_00n, occurredAt, transactionId: 'tx-b' }
-  await one.applyReturn(cashInId, returned)
+  await one.applyReturn(cashInId, returned())
   await refuse(waiting)
   const refunds = await store.list({ cashInId, skip: 0, limit: 10 })
   assert.deepEqual(refunds.map(({ status, detail }) => [status, detail.origin]).toSorted(), [

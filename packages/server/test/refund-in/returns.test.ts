@@ -212,16 +212,6 @@ test('[RF-12] [cash-in.returns.2] the answer that names the refund by the return
   assert.deepEqual(decision.outcome.facts.returns, wentBack({ D1: 30_00 }))
 })
 
-test('[RF-13] [cash-in.returns.2] the answer that names it otherwise leaves the return to the bank', () => {
-  const { refund, cashIn } = open()
-  const { after } = afterReturn(cashIn, refund, { transactionId: 'tx-b' })
-  const { outcome } = decideRefundIn(refund, after, [INPUTS['send.accepted']], stateOf(), NOW)
-  assert.equal(outcome.holder.dueAt, NOW)
-  const decision = settled(outcome.holder, outcome.refund)
-  assert.deepEqual(kindsOf(decision), ['taken_by_bank'])
-  assert.deepEqual(decision.outcome.facts.returns, wentBack({ D1: 30_00 }))
-})
-
 test('[RF-14] [cash-in.returns.2] the refund’s own confirmation by this return, or by another one, settles it', () => {
   const { refund, cashIn } = open()
   const { after } = afterReturn(cashIn, refund)

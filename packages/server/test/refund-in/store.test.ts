@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { sha256 } from '../../src/platform/crypto.ts'
-import { createRefundInCommands, createRefundInStore } from '../../src/refund-in/commands.ts'
 import type { RefundInInput } from '../../src/refund-in/refund-in.ts'
-import { testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, testEngine } from '../support/engine.ts'
-import { MADE_BY, refundTerms } from '../support/limits.ts'
+import { refundOffice } from './fixture.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
 const MINUTE = 60_000
@@ -25,22 +21,14 @@ type Happened = Readonly<Record<string, readonly (RefundInInput | typeof QUARTER
 
 /** Makes refunds of R$ 1,00 of one payment, named by their ids in the client's system, to which all this happened, one after the other. */
 async function storeFixture(t: TestContext, happened: Happened) {
-  const { url, database } = await testDatabase(t)
-  const store = createRefundInStore(database)
-  const engine = testEngine(t, url)
-  const { cashIns, clock, ids } = engine
-  const commands = createRefundInCommands({ ...engine, terms: refundTerms(), store })
-  const cashInId = ids.uuid()
-  await cashIns.create(cashInRequest({ id: cashInId, externalId: 'order' }))
-  const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
-  await cashIns.apply(cashInId, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
+  const { store, engine, one, paid, request } = await refundOffice(t)
+  const { clock } = engine
+  const cashInId = await paid()
   for (const [externalId, inputs] of Object.entries(happened)) {
-    const id = ids.uuid()
-    const content = { cashInId, valueCents: 1_00n, externalId, reason: null, bodyHash: sha256(externalId) }
-    await commands.create({ id, correlationId: 'test', idempotencyKey: null, madeBy: MADE_BY, ...content })
+    const { id } = (await one.create(request(cashInId, { externalId, valueCents: 1_00n }))).refund
     for (const input of inputs) {
       if (input === QUARTER) clock.advance(input)
-      else await commands.apply(id, [input])
+      else await one.apply(id, [input])
     }
   }
   /** What is due later. */

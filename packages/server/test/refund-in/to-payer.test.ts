@@ -403,25 +403,6 @@ test('[cash-in.returns.5] [cash-in.cases.15] held, and not the refund, it is the
   )
 })
 
-test('[cash-in.cases.15] the last of it confirmed, the charge is FAILED and told, with the refund', () => {
-  const half: CashInFacts = { returns: { D0: { state: 'from_suspense', cents: 30_00, endToEndId: 'E2' } } }
-  const {
-    holder: cashIn,
-    refund,
-    notifications,
-    closes,
-  } = apply(toPayer('PENDING'), { ...UNDER_WAY, ...half }, confirmed())
-  assert.deepEqual(
-    [refund.status, cashIn.status, cashIn.facts.failureCode],
-    ['CONFIRMED', 'FAILED', 'returned_to_payer'],
-  )
-  assert.deepEqual(notifications?.map(({ eventType, status }) => `${eventType} ${status}`).toSorted(), [
-    'pix_cash_in FAILED',
-    'pix_cash_in_reversal CONFIRMED',
-  ])
-  assert.deepEqual(closes, [ordered('return_to_payer', KIND, 'E2').openCase.id])
-})
-
 test('[refund-in.unknown.1] [refund-in.states.9] a missing answer, or a failure that only an event reports, ends nothing of it', () => {
   for (const input of [INPUTS['send.unknown'], { ...INPUTS['partner.failed'], isVerified: false }]) {
     const { refund, holder: cashIn } = apply(toPayer('PENDING'), UNDER_WAY, input)

@@ -126,6 +126,27 @@ export const requestContext: RequestContext = {
   rawBody: Buffer.alloc(0),
 }
 
+/** A request about an endpoint. */
+export const ofEndpoint = (id: string) => ({
+  params: { webhook_id: id },
+  query: undefined,
+  body: undefined,
+  context: requestContext,
+})
+
+/** Makes a signing key and lets it sign, by the endpoints of a process. @returns its id */
+export async function exchangeKey({ handlers }: Pick<WebhookProcess, 'handlers'>): Promise<string> {
+  const order = {
+    params: undefined,
+    query: undefined,
+    context: requestContext,
+    body: { reason: 'the tests', force: true },
+  }
+  const { body } = await handlers.createSigningKey(order)
+  await handlers.promoteSigningKey({ ...order, params: { key_id: body.id } })
+  return body.id
+}
+
 const SILENT = pino({ level: 'silent' })
 
 /** Encryption keys of a world. */

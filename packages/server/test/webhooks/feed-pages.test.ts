@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limits } from '@pixgate/spec'
 import { LOOKED_AT_MAX, selectPart } from '../../src/webhooks/feed.ts'
 import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { eraseEvents, feedOf, foreignCursor } from '../support/feed.ts'
@@ -108,14 +107,6 @@ test('[feed.5] [NO-19] a cursor behind which something is erased is refused, and
   assert.deepEqual(positions(await feed.read({ cursor: third })), [4, 5])
   const first = await feed.read()
   assert.deepEqual([positions(first), first.feed], [[4, 5], { firstPosition: 4, lastPosition: 5 }])
-})
-
-test('[feed.3] without a limit a page has as many events as any list', async (t) => {
-  const world = await webhookWorld(t)
-  await world.notifyMany(limits.pageLimitDefault + 1)
-  await world.fanOut.processNext()
-  const { data, pagination } = await feedOf(world, world).read()
-  assert.deepEqual([data.length, pagination.limit], [limits.pageLimitDefault, limits.pageLimitDefault])
 })
 
 test('[database.8] on tables that nobody analysed a page reads the notifications of its places, and no other', async (t) => {

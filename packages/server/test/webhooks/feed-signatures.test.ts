@@ -3,17 +3,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import test from 'node:test'
 import { feedOf } from '../support/feed.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
-import { requestContext, type WebhookProcess, webhookWorld } from '../support/webhook-world.ts'
-
-const why = { reason: 'the tests', force: true }
-const bare = { params: undefined, query: undefined, context: requestContext }
-
-/** Makes a key and lets it sign. @returns its id */
-async function rotate({ handlers }: WebhookProcess): Promise<string> {
-  const { body } = await handlers.createSigningKey({ ...bare, body: why })
-  await handlers.promoteSigningKey({ ...bare, params: { key_id: body.id }, body: why })
-  return body.id
-}
+import { exchangeKey, webhookWorld } from '../support/webhook-world.ts'
 
 test('[feed.7] an event of the feed has the bytes of the webhook, its id, and a signature that the same key verifies', async (t) => {
   const world = await webhookWorld(t)
@@ -41,7 +31,7 @@ test('[feed.7] a process that only answers requests signs with the key that is c
   const other = await world.anotherProcess()
   await world.notify()
   await world.fanOut.processNext()
-  const id = await rotate(other)
+  const id = await exchangeKey(other)
   const [event] = (await feedOf(world, world).read()).data
   assert.equal(event?.signatureKeyId, id)
   const key = createPublicKey(world.keyring.signer().publicPem)

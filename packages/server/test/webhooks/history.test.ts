@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Refusal } from '@pixgate/spec'
 import { answering, startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
@@ -154,13 +153,12 @@ test('[webhooks.18] what a removed endpoint had is still there, what it had not 
 
 test('[webhooks.18] an unknown delivery is 404; a cursor that is none, and times in the wrong order, are 400', async (t) => {
   const world = await webhookWorld(t)
-  const refusal = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code
   for (const id of ['0198c0de-5b00-7000-8000-0a1b2c3d4e5f', 'delivery', '']) {
-    await assert.rejects(read(world, id), refusal('not_found'), id)
+    await assert.rejects(read(world, id), { code: 'not_found' }, id)
   }
-  await assert.rejects(listed(world, { cursor: 'djE6NDI' }), refusal('validation_error'))
+  await assert.rejects(listed(world, { cursor: 'djE6NDI' }), { code: 'validation_error' })
   const upsideDown = { from: '2026-11-21T13:00:01Z', until: '2026-11-21T13:00:00Z' }
-  await assert.rejects(listed(world, upsideDown), refusal('validation_error'))
+  await assert.rejects(listed(world, upsideDown), { code: 'validation_error' })
 })
 
 test('[webhooks.19] an endpoint’s last attempts are counted and timed; those of a day ago are not', async (t) => {

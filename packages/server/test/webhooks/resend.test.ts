@@ -351,19 +351,6 @@ test('[webhooks.24] [NO-9] a new endpoint is sent the notifications of its event
   assert.deepEqual(await world.actionsOf(id), ['webhook.created', 'webhook.missed_sent', 'webhook.missed_sent'])
 })
 
-test('[webhooks.24] a missed notification that is refused has four attempts', async (t) => {
-  const world = await webhookWorld(t)
-  await notifyTimes(world, 1)
-  const receiver = await startReceiver(t, (response) => response.writeHead(500).end())
-  const id = await world.register(receiver.url)
-  await sendMissed(world, id)
-  for (let attempt = 0; attempt < 8; attempt++) {
-    await world.deliverDue()
-    world.clock.advance(HOUR)
-  }
-  assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'FAILED', attempts: 4, dueAt: null }])
-})
-
 test('[webhooks.24] more than 10,000 missed notifications are sent by several requests, none twice', async (t) => {
   const world = await webhookWorld(t)
   const count = limits.webhookResendMax + 2_500

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
-import { limits, Refusal } from '@pixgate/spec'
+import { limits } from '@pixgate/spec'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { columnsWith } from '../support/kept-text.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
 import { answering, type Received, startReceiver } from '../support/webhook-receiver.ts'
-import { ENCRYPTION_KEYS, requestContext, type WebhookProcess, webhookWorld } from '../support/webhook-world.ts'
+import {
+  ENCRYPTION_KEYS,
+  ofEndpoint,
+  requestContext,
+  type WebhookProcess,
+  webhookWorld,
+} from '../support/webhook-world.ts'
 
 const DAY_MS = 86_400_000
 
@@ -43,20 +49,13 @@ async function registered(t: TestContext, answer = answering(204)) {
     await process.deliverDue()
     return receiver.received.at(-1) ?? assert.fail('nothing arrived')
   }
-  const secrets = async () =>
-    (await world.handlers.getWebhook({ ...bare, body: undefined, params: { webhook_id: id } })).body.secrets
+  const secrets = async () => (await world.handlers.getWebhook(ofEndpoint(id))).body.secrets
   return { world, receiver, id, secret, next, secrets }
 }
 
-test('[webhook-secrets.1] what arrives is signed with the secret that the registration showed', async (t) => {
-  const { secret, next } = await registered(t)
-  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  const received = await next()
-  assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
-})
-
-test('[webhook-secrets.1] every endpoint has a secret of its own', async (t) => {
+test('[webhook-secrets.1] what arrives is signed with the secret that the registration of its endpoint showed', async (t) => {
   const { world, receiver, secret } = await registered(t)
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   const other = await register(world, `${receiver.url}other`)
   await world.notify()
   await world.deliverDue()
@@ -141,7 +140,7 @@ test('[webhook-secrets.2] the overlap is as long as was asked for, and no secret
   assert.equal((await rotate(world, id, { overlapSeconds: 60 })).previousExpiresAt, at(60_000))
   const before = await rotate(world, id, { overlapSeconds: 3_600 })
   assert.equal(before.previousExpiresAt, at(3_600_000))
-  const detail = await world.handlers.getWebhook({ ...bare, body: undefined, params: { webhook_id: id } })
+  const detail = await world.handlers.getWebhook(ofEndpoint(id))
   assert.deepEqual(
     detail.body.secrets.map(({ expiresAt }) => expiresAt).sort(),
     [null, at(60_000), at(3_600_000)].sort(),
@@ -152,7 +151,8 @@ test('[webhook-secrets.3] what leaked signs nothing, in a process whose clock is
   const { world, receiver, id, next } = await registered(t)
   await rotate(world, id, { overlapSeconds: 60 })
   const behind = await world.anotherProcess({ clockBehindMs: 30_000 })
-  const { secret } = await rotate(world, id, { overlapSeconds: 0 })
+  const { secret, previousExpiresAt } = await rotate(world, id, { overlapSeconds: 0 })
+  assert.equal(previousExpiresAt, null)
   const received = await next(behind)
   assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
   const { body } = await world.handlers.listWebhookDeliveries({ ...bare, body: undefined, query: {} })
@@ -168,22 +168,13 @@ test('[webhook-secrets.3] what leaked signs nothing, in a process whose clock is
   )
 })
 
-test('[webhook-secrets.3] after a leak no secret of before signs anything', async (t) => {
-  const { world, id, next } = await registered(t)
-  await rotate(world, id)
-  const { secret, previousExpiresAt } = await rotate(world, id, { overlapSeconds: 0 })
-  assert.equal(previousExpiresAt, null)
-  const received = await next()
-  assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
-})
-
 test('[webhook-secrets.3] four secrets sign at most, also when they are rotated at once; a leak is never refused', async (t) => {
   const { world, id, next } = await registered(t)
   const other = await world.anotherProcess()
   const results = await Promise.allSettled([world, other, world, other, world].map((process) => rotate(process, id)))
   const refused = results.filter((result) => result.status === 'rejected')
   assert.equal(refused.length, 2)
-  for (const { reason } of refused) assert.ok(reason instanceof Refusal && reason.code === 'too_many_webhook_secrets')
+  for (const { reason } of refused) assert.equal(reason.code, 'too_many_webhook_secrets')
   const signatures = String((await next()).headers['webhook-signature']).split(' ')
   assert.equal(new Set(signatures).size, limits.webhookSecretsMax)
   await rotate(world, id, { overlapSeconds: 0 })
@@ -199,7 +190,7 @@ test('[webhook-secrets.3] what signs no more is erased, of a removed endpoint to
   world.clock.advance(60_000)
   await world.housekeeping.processNext()
   assert.deepEqual(await kept(), [false, true])
-  await world.handlers.deleteWebhook({ ...bare, body: undefined, params: { webhook_id: id } })
+  await world.handlers.deleteWebhook(ofEndpoint(id))
   await world.housekeeping.processNext()
   assert.deepEqual(await kept(), [false, false])
   for (const change of ['expires_at = NULL', "expires_at = expires_at + interval '1 s'", 'erased_at = NULL']) {
@@ -212,9 +203,9 @@ test('[webhook-secrets.2] a rotation is told to the audit trail without the secr
   const { secret } = await rotate(world, id)
   assert.deepEqual(await world.actionsOf(id), ['webhook.created', 'webhook.secret_rotated'])
   assert.ok(!(await columnsWith(world.url, secret.slice('whsec_'.length))).includes('audit.facts'))
-  await world.handlers.deleteWebhook({ ...bare, body: undefined, params: { webhook_id: id } })
+  await world.handlers.deleteWebhook(ofEndpoint(id))
   for (const unknown of [id, '0198c0de-5b00-7000-8000-0a1b2c3d4e5f', 'webhook', '']) {
-    await assert.rejects(rotate(world, unknown), (error) => error instanceof Refusal && error.code === 'not_found')
+    await assert.rejects(rotate(world, unknown), { code: 'not_found' })
   }
 })
 
@@ -222,7 +213,7 @@ test('[http.14] [webhook-secrets.2] a rotation that lapsed changes nothing', asy
   const { world, id, secret, next } = await registered(t)
   const live = lapsing()
   live.lapse()
-  await assert.rejects(rotate(world, id, {}, live), (error) => error instanceof Refusal && error.code === 'overloaded')
+  await assert.rejects(rotate(world, id, {}, live), { code: 'overloaded' })
   const received = await next()
   assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
 })
@@ -249,7 +240,7 @@ test('[webhook-secrets.4] a process without the encryption key of a secret leave
 
 test('[webhook-secrets.1] [webhooks.20] a test event is signed with it too', async (t) => {
   const { world, receiver, id, secret } = await registered(t)
-  await world.handlers.testWebhook({ ...bare, body: undefined, params: { webhook_id: id } })
+  await world.handlers.testWebhook(ofEndpoint(id))
   const received = receiver.received.at(-1) ?? assert.fail('nothing arrived')
   assert.equal(received.headers['webhook-signature'], signatureWith(secret, received))
 })

@@ -204,3 +204,12 @@ export async function caseFixture(t: TestContext, options?: FixtureOptions): Pro
   const fixture = await statementFixture(t, undefined, options)
   return { ...fixture, ...decidingAt(fixture) }
 }
+
+/** At the bank a charge of R$ 10,00 is paid that is unknown here. @returns the end-to-end id */
+export async function payStrangersCharge(pix: World): Promise<string> {
+  const id = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
+  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
+  assert.equal((await pix.bank('PUT', `/charges/${id}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
+  return (await pix.bankAction(`charges/${id}/pay`)).endToEndId
+}

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CaseDecision, type CaseKind, type CaseWithoutOperation, caseKinds } from '@pixgate/spec'
+import {
+  type CaseDecision,
+  type CaseKind,
+  type CaseWithoutOperation,
+  caseKinds,
+  cashIn,
+  cashOut,
+  refundIn,
+} from '@pixgate/spec'
 import { type CaseSubject, optionsOf, type ReadCase } from '../../../src/cases/without-operation.ts'
 
 /** No kind of case is without a way out, and none offers what is not declared of it. */
@@ -78,6 +86,20 @@ for (const [kind, subjects] of Object.entries(SUBJECTS) as [CaseWithoutOperation
 test('[cases.50] every kind and every decision is explained in a whole sentence', () => {
   for (const { meaning, decisions = {} } of Object.values<CaseKind>(caseKinds)) {
     for (const says of [meaning, ...Object.values(decisions)]) assert.match(says, /^[A-Z].*\.$/)
+  }
+})
+
+test('[cases.10] no kind of case of an operation is without a way out', () => {
+  for (const [operation, decides] of [
+    ['cash_in', cashIn.rows.flatMap(({ decides = [] }) => decides)],
+    ['cash_out', cashOut.rows.flatMap(({ decides = [] }) => decides)],
+    ['refund_in', refundIn.rows.flatMap(({ decides = [] }) => decides)],
+  ] as const) {
+    const decided = new Set<string>(decides)
+    const stuck = Object.entries<CaseKind>(caseKinds).filter(
+      ([kind, { of }]) => of.includes(operation) && !decided.has(kind),
+    )
+    assert.deepEqual(stuck, [], operation)
   }
 })
 

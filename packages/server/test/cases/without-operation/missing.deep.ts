@@ -70,14 +70,6 @@ for (const [decision, expected] of DECISIONS) {
   })
 }
 
-test('[cases.54] [cases.61] a missing movement is not closed, whatever explains it', async (t) => {
-  const fixture = await missing(t)
-  const evidence = { reference: 'letter 7' }
-  await assert.rejects(fixture.decide('line_missing', 'close', { evidence }), { code: 'not_possible_in_state' })
-  assert.deepEqual(await open(fixture), ['line_missing'])
-  assert.deepEqual(await balances(fixture.database), BOOKED)
-})
-
 test('[cases.51] a decision about a movement that the statement has by then is refused', async (t) => {
   const fixture = await missing(t)
   const order = await fixture.order('line_missing', 'write_off')

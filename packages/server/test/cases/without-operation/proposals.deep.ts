@@ -8,7 +8,7 @@ import { payment } from '../../support/engine.ts'
 import { audit, caseFacts, cases } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
 import { caseWorld } from '../fixture.ts'
-import { betweenReadAndWrite, caseFixture, decidingAt } from './fixture.ts'
+import { betweenReadAndWrite, caseFixture, decidingAt, payStrangersCharge } from './fixture.ts'
 
 /** Decisions about cases of no operation that take a second person. */
 
@@ -27,10 +27,7 @@ async function found(pix: Awaited<ReturnType<typeof caseWorld>>, kind: string): 
 async function unexplained(t: Parameters<typeof caseWorld>[0]) {
   const pix = await caseWorld(t, FROM_10)
   const charge = await pix.charge('10.00')
-  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
-  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
-  assert.equal((await pix.bank('PUT', `/charges/${STRANGER}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
-  await pix.bankAction(`charges/${STRANGER}/pay`)
+  await payStrangersCharge(pix)
   for (let minute = 0; minute < 10; minute += 1) await pix.later(60_000)
   return { ...pix, chargeId: String(charge.id), id: await found(pix, 'unexplained_credit') }
 }
@@ -72,7 +69,8 @@ for (const [decision, expected] of [
   })
 }
 
-test('[cases.52] [cases.58] an event that is attributed is approved by another person before it is applied', async (t) => {
+/** A paid charge, and the open case of the event that told it and names nobody. */
+async function setAside(t: Parameters<typeof caseWorld>[0]) {
   const pix = await caseWorld(t, FROM_10, bankWithout('statement'))
   const made = await pix.charge('10.00')
   await pix.behave({ eventDelayMs: 3_600_000 })
@@ -80,8 +78,12 @@ test('[cases.52] [cases.58] an event that is attributed is approved by another p
   const told = paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }, { endToEndId })
   assert.equal(await postEvent(pix, told), 200)
   for (const wait of PARKED) await pix.later(wait)
-  const id = await found(pix, 'event_set_aside')
-  const { body } = await pix.decide(id, 'book', { operationId: made.id })
+  return { ...pix, chargeId: String(made.id), id: await found(pix, 'event_set_aside') }
+}
+
+test('[cases.52] [cases.58] an event that is attributed is approved by another person before it is applied', async (t) => {
+  const { id, chargeId, ...pix } = await setAside(t)
+  const { body } = await pix.decide(id, 'book', { operationId: chargeId })
   assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000])
   assert.equal((await pix.say(id, body.proposalId, true)).body.outcome, 'approved')
   await pix.later(0)
@@ -92,14 +94,7 @@ test('[cases.52] [cases.58] an event that is attributed is approved by another p
 })
 
 test('[cases.46] [cases.52] an event is not dismissed, nor applied again, by one person where its money takes two', async (t) => {
-  const pix = await caseWorld(t, FROM_10, bankWithout('statement'))
-  const made = await pix.charge('10.00')
-  await pix.behave({ eventDelayMs: 3_600_000 })
-  const { endToEndId } = await pix.bankAction(`charges/${made.id}/pay`)
-  const told = paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }, { endToEndId })
-  assert.equal(await postEvent(pix, told), 200)
-  for (const wait of PARKED) await pix.later(wait)
-  const id = await found(pix, 'event_set_aside')
+  const { id, ...pix } = await setAside(t)
   for (const decision of ['close', 'ask_again']) {
     const { body } = await pix.decide(id, decision)
     assert.deepEqual([body.outcome, body.effects.amountCents], ['proposed', 1000], decision)
@@ -133,23 +128,18 @@ test('[cases.40] [cases.42] a proposal about money that was booked meanwhile is 
   await assertBooks(fixture.database)
 })
 
+/** Tells of a shortage. */
+const telling = (valueCents: number, occurredAt: number): Command<undefined> => ({
+  reads: [],
+  decide: () => {
+    const facts = { rule: 'close.3', valueCents, since: 'noon', occurredAt }
+    return { cases: [{ operationId: null, kind: 'close_differs', reference: 'a', facts }], outcome: undefined }
+  },
+})
+
 test('[cases.51] [cases.48] what is told again with another time leaves a proposal as it is, and what is told otherwise voids it', async (t) => {
   const fixture = await caseFixture(t)
-  const tell = (valueCents: number, occurredAt: number) =>
-    fixture.engine.execute({
-      reads: [],
-      decide: () => ({
-        cases: [
-          {
-            operationId: null,
-            kind: 'close_differs',
-            reference: 'a',
-            facts: { rule: 'close.3', valueCents, since: 'noon', occurredAt },
-          },
-        ],
-        outcome: undefined,
-      }),
-    })
+  const tell = (valueCents: number, occurredAt: number) => fixture.engine.execute(telling(valueCents, occurredAt))
   const facts = async () => (await caseFacts(fixture.database, 'close_differs'))[0]
   await tell(500, 1)
   const order = await fixture.order('close_differs', 'close')
@@ -164,17 +154,6 @@ test('[cases.51] [cases.48] what is told again with another time leaves a propos
   await tell(100, 4)
   const again = await fixture.decide('close_differs', 'close')
   assert.equal(again.effects?.amountCents, 500, 'also once it is opened again')
-})
-
-/** Tells of a shortage. */
-const telling = (valueCents: number, occurredAt: number): Command<undefined> => ({
-  reads: [],
-  decide: () => ({
-    cases: [
-      { operationId: null, kind: 'close_differs', reference: 'a', facts: { rule: 'close.3', valueCents, occurredAt } },
-    ],
-    outcome: undefined,
-  }),
 })
 
 test('[cases.51] a case that is told otherwise before a decision of it is written is not decided by what was told before', async (t) => {

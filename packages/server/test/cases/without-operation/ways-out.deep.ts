@@ -6,13 +6,13 @@ import { bankWithout } from '../../support/bank-without.ts'
 import { balances } from '../../support/books.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
 import { caseWorld } from '../fixture.ts'
+import { payStrangersCharge } from './fixture.ts'
 
 /** What was told, or decided, wrongly has a way out: whoever has only the API puts the books right. */
 
 type CaseWorld = Awaited<ReturnType<typeof caseWorld>>
 
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
-const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const BELIEVED = bankWithout('query-charge', 'statement')
 
 async function minutes(pix: CaseWorld, count: number): Promise<void> {
@@ -56,11 +56,8 @@ test('[cash-in.states.13] [cases.53] an end-to-end id that is told for two charg
 test('[cases.53] [adjustment.held.4] a payment that was decided of is booked no second time: an event that names a charge for it is a case', async (t) => {
   const pix = await caseWorld(t)
   const ours = await pix.charge('10.00')
-  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
-  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
   await pix.behave({ eventDelayMs: 3_600_000 })
-  assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
-  const { endToEndId } = await pix.bankAction(`charges/${FORGOTTEN}/pay`)
+  const endToEndId = await payStrangersCharge(pix)
   await minutes(pix, 10)
   const [first] = (await pix.read('?kind=unexplained_credit')).data
   const { version } = await pix.read(`/${first.id}`)
