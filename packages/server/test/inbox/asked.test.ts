@@ -96,26 +96,11 @@ for (const [taken, state, kinds] of [
     assert.deepEqual([told.asked, told.state, told.kinds], [['a'], state, kinds])
   })
 
-test('[partner-inbox.13] [EV-36] what cannot be read is a case, and what it names is asked about', async () => {
-  const told = await applied({ event: { valueCents: 'a lot' }, meaning: TWO })
-  assert.deepEqual([told.asked, told.state, told.kinds], [['a', 'b'], 'QUARANTINED', ['event_set_aside']])
-})
-
-test('[partner-inbox.12] [EV-26] [EV-34] an event that could mean two operations is applied to neither, and both are asked about', async () => {
-  const told = await applied({ meaning: TWO })
-  assert.deepEqual([told.asked, told.state, told.parkings, told.kinds], [['a', 'b'], 'PARKED', 1, []])
-})
-
 test('[partner-inbox.12] what no money is said to have moved by is asked about, and no case', async () => {
   const failed = await applied({ meaning: TWO, event: { status: 'FAILED' } })
   assert.deepEqual([failed.asked, failed.state, failed.outcome], [['a', 'b'], 'DONE', 'ASKED'])
   const waiting = await applied({ meaning: TWO, event: { status: 'PENDING' } })
   assert.deepEqual([waiting.asked, waiting.outcome], [[], 'IN_PROGRESS'])
-})
-
-test('[partner-inbox.12] what the bank’s answers have booked on one of them is settled', async () => {
-  const told = await applied({ meaning: TWO, booked: 'b' })
-  assert.deepEqual([told.asked, told.state, told.outcome], [[], 'DONE', 'KNOWN'])
 })
 
 for (const [meaning, kind] of [

@@ -84,16 +84,6 @@ async function inboxWith(t: TestContext, { isApplying = true } = {}) {
   }
 }
 
-test('[partner-inbox.16] [EV-48] each event of a callback is stored and applied for itself, once', async (t) => {
-  const events = await inboxWith(t)
-  await events.accept('a b c')
-  await events.accept('c b d')
-  assert.deepEqual(events.applied, ['a:1', 'b:1', 'c:1', 'd:1'])
-  assert.deepEqual(await events.rows(), Array(4).fill('DONE APPLIED'))
-  await events.accept('e e')
-  assert.deepEqual(events.applied.slice(4), ['e:1'], 'twice in one callback it is one')
-})
-
 test('[partner-inbox.16] [EV-48] an event that fails, or contradicts another, keeps none of its callback back', async (t) => {
   const events = await inboxWith(t)
   await events.accept('a broken b')

@@ -70,11 +70,14 @@ test('[cash-out.approval.8] what an approver refuses is free again, and the merc
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.approval.9] a code is decoded again before it is paid; a bank that does not answer changes nothing', async (t) => {
+test('[cash-out.approval.5] [cash-out.approval.9] an approver reads what the bank decoded of a code, which is decoded again before it is paid; a bank that does not answer changes nothing', async (t) => {
   const pix = await office(t, IMPATIENT)
   const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
   const transaction = { pixCode: buildStaticBrCode(bakery), value: 10, externalId: 'code' }
   const { body: payout } = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction })
+  const [{ paymentType, recipient }] = (await pix.as(pix.approver)('GET', '/operator/approvals')).body.data
+  assert.deepEqual([paymentType, recipient.statedBy, recipient.pixKey], ['qrcode', 'bank', 'padaria@example.com'])
+  assert.match(recipient.document, /^\*\*/)
   const { token: another } = await pix.makeApprover('Caio')
   await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
   const refused = await pix.say(pix.approver, payout)
@@ -167,17 +170,7 @@ test('[cash-out.approval.12] an approval that waits while its key or its approve
 
 const HOLD_SWITCH = `SELECT FROM control WHERE name = 'cash_out_switch' FOR UPDATE`
 
-test('[cash-out.approval.5] of a code the approver reads what its bank decoded', async (t) => {
-  const pix = await office(t)
-  const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
-  const transaction = { pixCode: buildStaticBrCode(bakery), value: 10, externalId: 'code' }
-  assert.equal((await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction })).status, 201)
-  const [{ paymentType, recipient }] = (await pix.as(pix.approver)('GET', '/operator/approvals')).body.data
-  assert.deepEqual([paymentType, recipient.statedBy, recipient.pixKey], ['qrcode', 'bank', 'padaria@example.com'])
-  assert.match(recipient.document, /^\*\*/)
-})
-
-test('[refund-in.refusal.1] [refund-in.refusal.2] a refund needs no approval; after a theft an approver drops those that wait', async (t) => {
+test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.switch.2] a refund needs no approval, and waits while the switch is off; after a theft an approver drops those that wait', async (t) => {
   const pix = await office(t)
   const cashIn = await pix.paid('50.00')
   const setSwitch = (enabled: boolean) =>
@@ -185,6 +178,7 @@ test('[refund-in.refusal.1] [refund-in.refusal.2] a refund needs no approval; af
   const [ours, theirs] = [await pix.refundIn(cashIn.id, 20), await pix.refundIn(cashIn.id, 30)]
   await setSwitch(false)
   await pix.later(60_000)
+  assert.equal((await pix.get(`/api/pix/refund/${ours.id}`)).status, 'PENDING')
   for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
     assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
   }

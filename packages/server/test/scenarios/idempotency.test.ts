@@ -60,18 +60,6 @@ test('[idempotency.2] a request that comes while the first is under way gets req
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
 })
 
-test('[idempotency.2] many at the same time with one key make one charge', async (t) => {
-  const pix = await world(t)
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) =>
-      pix.call('POST', '/api/pix/cash-in', body(1, `a${index % 2}`), { 'idempotency-key': 'k1' }),
-    ),
-  )
-  assert.equal(answers.filter(({ status, headers }) => status === 201 && !headers.has('idempotent-replayed')).length, 1)
-  for (const { status } of answers) assert.ok([201, 409, 422].includes(status))
-  assert.equal((await pix.call('GET', '/api/pix/cash-in')).body.pagination.total, 1)
-})
-
 test('[idempotency.3] the same key with another body is refused, before its external id is looked at', async (t) => {
   const pix = await world(t)
   const create = (value: number, externalId: string, key: string) =>

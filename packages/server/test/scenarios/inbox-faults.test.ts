@@ -376,7 +376,7 @@ test('[partner-inbox.13] [EV-36] what is put in quarantine is a case, and what i
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty'] as const
 
 for (const [index, name] of NAMES.entries()) {
-  test(`[cash-in.states.7] [EV-39] a movement called ${name} is booked, once, beside others`, async (t) => {
+  test(`[cash-in.states.7] [refund-in.returns.4] [EV-27] [EV-39] a movement called ${name} is booked, once, beside others`, async (t) => {
     const pix = await setUp(t, IMPATIENT, BELIEVED)
     const charge = await pix.charge('100.00')
     const transactionId = charge.providerTransactionId

@@ -128,14 +128,3 @@ test('[operator.switch.1] [adjustment.create.1] what is no order is 400 and name
   }
   assert.equal((await pix.get('/organization/balance'))[0].amount, 0)
 })
-
-test('[http.6] an API key neither suspends payouts nor books adjustments', async (t) => {
-  const pix = await world(t, {}, { isStepped: true })
-  const attempts = [
-    pix.call('GET', '/operator/cash-out-switch'),
-    pix.call('PUT', '/operator/cash-out-switch', { enabled: false, reason: 'x' }),
-    pix.call('POST', '/operator/adjustments', { valueCents: 1, reason: 'x' }),
-  ]
-  for (const answer of await Promise.all(attempts)) assert.deepEqual(codeOf(answer), [401, 'unauthorized'])
-  assert.equal((await operator(pix)('GET', 'cash-out-switch')).body.enabled, true)
-})
