@@ -8,12 +8,11 @@ import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { boundsOf, localTime } from '../../src/platform/sao-paulo.ts'
 import { administer, connectionsEnd } from '../support/database.ts'
 import { databaseLink } from '../support/database-link.ts'
+import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
 import { type CloseWorld, closeWorld } from './fixture.ts'
 import { ofxFaults } from './ofx-reading.ts'
-
-const MINUTE = 60_000
 
 interface Booked {
   readonly account: string
@@ -42,7 +41,7 @@ async function busyDay(pix: CloseWorld): Promise<string> {
   await pix.cashOut({ value: 30.01 })
   const { id } = await pix.paid('25.50')
   await pix.refundIn(id, 5.5)
-  for (let minute = 0; minute < 3; minute += 1) await pix.later(MINUTE)
+  await minutes(pix, 3)
   return pix.endDay()
 }
 

@@ -3,19 +3,15 @@ import test from 'node:test'
 import { dayAfter } from '../../src/platform/sao-paulo.ts'
 import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { assertBooks } from '../support/books.ts'
+import { minutes } from '../support/stepping.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
 import { type CloseWorld, closeWorld, payUnknown } from './fixture.ts'
 import { ofxFaults } from './ofx-reading.ts'
 
 /** A month of everything that moves money, as a finance department takes it out of the books. */
 
-const MINUTE = 60_000
 const DAYS = 30
 const BUSY_DAYS = 12
-
-async function minutes(pix: CloseWorld, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
-}
 
 /** What happens on a day: each kind on days of its own. */
 async function happen(pix: CloseWorld, day: number): Promise<void> {

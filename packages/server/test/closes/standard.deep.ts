@@ -3,16 +3,11 @@ import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
+import { minutes } from '../support/stepping.ts'
 import type { Answer } from '../support/world.ts'
 import { balancesOf, type CloseWorld, closeWorld } from './fixture.ts'
 
 /** Days at banks of the Central Bank's standard, whose lists have no balances. */
-
-const MINUTE = 60_000
-
-async function minutes(pix: CloseWorld, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
-}
 
 /** A charge that is paid. @returns its id */
 async function paid(pix: CloseWorld, value: string): Promise<string> {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { balances } from '../support/books.ts'
-import { cases, notifiedStatuses, payoutSwitch } from '../support/evidence.ts'
+import { cases, notifiedStatuses, openCases, payoutSwitch } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
-import { stepUntil } from '../support/stepping.ts'
-import { type WorldOptions, world } from '../support/world.ts'
+import { minutes, stepUntil } from '../support/stepping.ts'
+import { type World, type WorldOptions, world } from '../support/world.ts'
 
 /** Money that nothing explains: a payment to the bare Pix key, and what an operator decides of it. */
 
@@ -23,26 +23,27 @@ interface Given {
   readonly isTampered?: boolean
 }
 
+/** Pays a charge that the bank has and we have not, as after a backup was restored. */
+async function payForgotten(pix: World, valueCents: number): Promise<void> {
+  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
+  const terms = { valueCents, expiresAt: new Date(pix.clock.now() + 3_600_000).toISOString(), merchant }
+  assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
+  await pix.bankAction(`charges/${FORGOTTEN}/pay`)
+}
+
 /** A payment of R$ 150.00 that names no charge of ours, held in suspense with a case. */
 async function held(t: TestContext, { bank, environment = ALONE, isTampered = false }: Given = {}) {
   const options = { isStepped: true, ...(bank && { standard: bank }) }
   const tampered = isTampered ? await tamperedWorld(t, options, environment) : undefined
   const pix = tampered ?? (await world(t, environment, options))
-  const minutes = async (count: number) => {
-    for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
-  }
   await pix.charge('10')
-  await minutes(1)
+  await minutes(pix, 1)
   if (bank) await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 150_00 })
   else {
-    const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
-    const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
-    const terms = { valueCents: 150_00, expiresAt, merchant }
-    assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
     await pix.behave({ eventDelayMs: 3_600_000 })
-    await pix.bankAction(`charges/${FORGOTTEN}/pay`)
+    await payForgotten(pix, 150_00)
   }
-  await minutes(bank ? 35 : 5)
+  await minutes(pix, bank ? 35 : 5)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
   const list = async () => (await pix.call('GET', '/operator/cases?kind=unexplained_credit', undefined, ana)).body.data
   const [{ id: caseId }] = await list()
@@ -52,7 +53,7 @@ async function held(t: TestContext, { bank, environment = ALONE, isTampered = fa
     tampered,
     ana,
     caseId,
-    minutes,
+    minutes: (count: number) => minutes(pix, count),
     list,
     read,
     decide: async (decision: string, given: object = {}) => {
@@ -144,7 +145,7 @@ for (const [decision, expected] of [
   ['credit', { available: 150_00n, settlement: -150_00n }],
   ['write_off', { losses: 150_00n, settlement: -150_00n }],
 ] as const) {
-  test(`[adjustment.held.5] [adjustment.held.7] money that nothing explains: ${decision}`, async (t) => {
+  test(`[adjustment.held.5] [adjustment.held.7] [api-pix.9] [cases.53] [PL-3] money that nothing explains: ${decision}`, async (t) => {
     const { pix, decide, minutes } = await held(t, { bank: 'api-pix' })
     assert.equal((await decide(decision)).status, 200)
     await minutes(10)
@@ -154,7 +155,7 @@ for (const [decision, expected] of [
   })
 }
 
-test('[adjustment.held.3] money that nothing explains is booked by the charge that the operator names', async (t) => {
+test('[adjustment.held.3] [cases.53] [PL-3] money that nothing explains is booked by the charge that the operator names', async (t) => {
   const { pix, decide, minutes } = await held(t, { bank: 'efi' })
   const charge = await pix.charge('150')
   const answer = await decide('book', { operationId: charge.id })
@@ -236,4 +237,25 @@ test('[adjustment.held.2] a charge that turns out to be paid by it books it, and
   assert.deepEqual([state, operation.status], ['closed', 'EXPLAINED'])
   assert.equal((await pix.read(charge.id)).status, 'PAID')
   assert.deepEqual(await balances(pix.database), { available: 150_00n, settlement: -150_00n })
+})
+
+test('[cash-in.states.13] [EV-7] an end-to-end id that is told for two charges is credited to one, and the other is a case', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
+  const { endToEndId } = await pix.bankAction(`charges/${one.id}/pay`)
+  await pix.until(`/api/pix/cash-in/${one.id}`, ({ status }) => status === 'PAID')
+  assert.equal(await postEvent(pix, paidEvent({ ...other, valueCents: 1000 }, { endToEndId })), 200)
+  await minutes(pix, 30)
+  assert.equal((await pix.read(one.id)).status, 'PAID')
+  assert.notEqual((await pix.read(other.id)).status, 'PAID')
+  assert.equal((await balances(pix.database)).available, 1000n, 'it is credited once')
+})
+
+test('[cases.53] [PL-3] what the bank gives back of a payment that is unknown here explains itself, and is no case', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  await payForgotten(pix, 1000)
+  await pix.bankAction(`charges/${FORGOTTEN}/return`, { valueCents: 1000 })
+  await minutes(pix, 35)
+  assert.deepEqual(await balances(pix.database), {})
+  assert.ok(!(await openCases(pix.database)).includes('unexplained_credit'))
 })

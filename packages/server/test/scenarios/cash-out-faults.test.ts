@@ -10,7 +10,7 @@ import { authorityOf, certificateOf } from '../support/certificates.ts'
 import { cases, movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
-import { stepUntil } from '../support/stepping.ts'
+import { minutes, stepUntil } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type World, type WorldOptions, world } from '../support/world.ts'
 
 /** A merchant with R$ 100.00 and a bank that does what a test says; payouts move only when time is put forward. */
@@ -140,13 +140,13 @@ test('[cash-out.states.10] [cash-out.states.3] [CO-7] [CO-10] a bank that cannot
   assert.equal(await status(tried), 'DISPATCHED')
   const waiting = [await payout(), await payout()]
   const states = () => Promise.all([tried, ...waiting].map(status))
-  for (let minute = 0; minute < 29; minute++) await pix.later(60_000)
+  await minutes(pix, 29)
   assert.deepEqual(
     await states(),
     ['DISPATCHED', 'RESERVED', 'RESERVED'],
     'one is enough to see whether the bank is back',
   )
-  for (let minute = 0; minute < 3; minute++) await pix.later(60_000)
+  await minutes(pix, 3)
   assert.deepEqual(await states(), ['RELEASED', 'DISPATCHED', 'RESERVED'])
   await pix.later(86_400_000)
   assert.deepEqual(await states(), ['RELEASED', 'RELEASED', 'RELEASED'])
@@ -306,10 +306,10 @@ test('[cash-out.states.8] [production.6] to a bank whose certificate does not ve
   const pix = await fundedAt(t, bank)
   const { id } = await pix.cashOut()
   const status = async () => (await pix.get(`/api/pix/cash-out/${id}`)).status
-  for (let minute = 0; minute < 29; minute++) await pix.later(60_000)
+  await minutes(pix, 29)
   assert.equal(await status(), 'DISPATCHED')
   assert.deepEqual(await balances(pix.database), { available: 7000n, reserved: 3000n, settlement: -10_000n })
-  for (let minute = 0; minute < 3; minute++) await pix.later(60_000)
+  await minutes(pix, 3)
   assert.equal(await status(), 'RELEASED')
   assert.deepEqual(await balances(pix.database), REST)
   assert.deepEqual([requests, await cases(pix.database)], [0, []])
@@ -331,10 +331,10 @@ test('[partner.11] [cash-out.states.8] to a bank that wants a certificate of our
     const pix = await fundedAt(t, bank, { PIXGATE_PARTNER_CA_BUNDLE_FILE: authority.path })
     const { id } = await pix.cashOut()
     const now = async () => (await pix.get(`/api/pix/cash-out/${id}`)).status
-    for (let minute = 0; minute < 10; minute++) await pix.later(60_000)
+    await minutes(pix, 10)
     assert.equal(await now(), status)
     assert.deepEqual(await balances(pix.database), { available: 7000n, reserved: 3000n, settlement: -10_000n })
-    for (let minute = 0; minute < 30; minute++) await pix.later(60_000)
+    await minutes(pix, 30)
     assert.deepEqual([await now(), requests], [statusLater, 0])
     const { reserved } = await balances(pix.database)
     assert.equal(reserved, statusLater === 'RELEASED' ? undefined : 3000n)

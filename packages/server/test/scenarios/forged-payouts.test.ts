@@ -5,6 +5,7 @@ import { verify } from '../../src/ledger/verify/verifier.ts'
 import { bankWithout } from '../support/bank-without.ts'
 import { cases } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
+import { minutes } from '../support/stepping.ts'
 import { type World, type WorldOptions, world } from '../support/world.ts'
 
 /** Whoever has the secret of the bank's events tells that payouts were made which were not. */
@@ -43,10 +44,6 @@ async function funded(t: Parameters<typeof world>[0], environment = {}, options:
   await pix.balance(90_000)
   await pix.later(60_000)
   return pix
-}
-
-async function minutes(pix: World, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
 }
 
 test('[ledger.verify.6] a debit of the books that the bank’s statement lacks is told, until its case is closed', async (t) => {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
+import { minutes } from '../support/stepping.ts'
 import { type World, world } from '../support/world.ts'
 
 /** Whoever has the secret of the bank's events tells that payments went back. */
@@ -33,7 +34,7 @@ test('[cash-in.returns.9] a return of which the bank knows nothing takes nothing
   const pix = await world(t, {}, { isStepped: true })
   const cashIn = await pix.paid('900.00')
   await postReversal(pix, cashIn, { returnId: returnIdOf(1), valueCents: 90_000 })
-  for (let minute = 0; minute < 30; minute += 1) await pix.later(60_000)
+  await minutes(pix, 30)
   assert.deepEqual(await balances(pix.database), { available: 90_000n, settlement: -90_000n })
   assert.deepEqual(await cases(pix.database), ['event_set_aside'])
   assert.equal((await pix.read(cashIn.id)).refundedCents, 0)
@@ -61,9 +62,9 @@ test('[cash-in.returns.9] a return that may be a refund of ours is awaited, and 
   for (const index of [1, 2]) {
     await postReversal(pix, cashIn, { returnId: returnIdOf(index), valueCents: 30_000 })
   }
-  for (let minute = 0; minute < 30; minute += 1) await pix.later(60_000)
+  await minutes(pix, 30)
   await pix.bankAction(`refunds/${refund.id}/fail`)
-  for (let minute = 0; minute < 30; minute += 1) await pix.later(60_000)
+  await minutes(pix, 30)
   assert.deepEqual(await balances(pix.database), { available: 90_000n, settlement: -90_000n })
   assert.deepEqual(await cases(pix.database), ['event_set_aside', 'event_set_aside'])
   await assertBooks(pix.database)

@@ -56,12 +56,13 @@ test('[http.10] [http.17] [PL-63] a payout behind an answer that closes the conn
   assert.deepEqual(await made(pix, '/api/pix/cash-out'), [])
 })
 
-test('[http.15] [PL-62] a payout is answered with its outcome whatever method stands behind it', async (t) => {
+test('[http.15] [PL-62] a payout is answered with its outcome whatever stands behind it', async (t) => {
   const pix = await world(t)
   await pix.balance(100_00)
-  const bytes = payout(pix, 'before') + head('CONNECT a:1 HTTP/1.1', 'Host: a:1') + payout(pix, 'behind')
-  assert.deepEqual(await statusesOf(pix, bytes), ['201', '400'])
-  assert.deepEqual(await made(pix, '/api/pix/cash-out'), ['before'])
+  const connecting = payout(pix, 'before') + head('CONNECT a:1 HTTP/1.1', 'Host: a:1') + payout(pix, 'behind')
+  assert.deepEqual(await statusesOf(pix, connecting), ['201', '400'])
+  assert.deepEqual(await statusesOf(pix, `${payout(pix, 'stray')}}\r\n\r\ngarbage`), ['201'])
+  assert.deepEqual(await made(pix, '/api/pix/cash-out'), ['before', 'stray'])
 })
 
 test('[http.17] [PL-2] [PL-63] of two charges on a connection that drains the one that is answered exists', async (t) => {

@@ -10,6 +10,7 @@ import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, type World, type WorldOptions, world } from '../support/world.ts'
 
 /** What the bank's statement, its events and its answers tell of the same money, in every order. */
@@ -19,10 +20,6 @@ const DAY = 24 * 60 * MINUTE
 const STEPPED = { isStepped: true }
 /** As in production, where nothing else is allowed. */
 const EVERY_PAYMENT = { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' }
-
-async function minutes(pix: World, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
-}
 
 async function stands({ database }: World) {
   const { isSuspended } = await payoutSwitch(database)

@@ -6,16 +6,13 @@ import { decidingOver, shapeOf } from '../cases/without-operation/fixture.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, notifiedStatuses, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
+import { minutes } from '../support/stepping.ts'
 import type { Answer, World } from '../support/world.ts'
 
 /** The bank's statement and the books differ in money that left: an operator decides, and what comes later is booked once. */
 
 /** An order id that no operation has. */
 const STRANGER = '0198c0de7a11700080005f1d3c2b1a09'
-
-async function minutes(pix: World, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
-}
 
 async function stands({ database }: World) {
   const { isSuspended } = await payoutSwitch(database)

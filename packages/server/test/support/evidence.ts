@@ -13,6 +13,11 @@ export async function cases(database: Database): Promise<string[]> {
   return (await database.rows(CASES, [])).map(({ kind, open }) => (open ? kind : `${kind} (closed)`))
 }
 
+/** The kinds of the cases that are open, oldest first. */
+export async function openCases(database: Database): Promise<string[]> {
+  return (await cases(database)).filter((kind) => !kind.endsWith('(closed)'))
+}
+
 const CASE_FACTS = statement<[kind: string], { facts: object }>(
   'test.case_facts',
   'SELECT facts FROM "case" WHERE kind = $1 ORDER BY opened_at, id',
