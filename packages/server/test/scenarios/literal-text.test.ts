@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { assertBooks } from '../support/books.ts'
+import { textsIn, withAt } from '../support/example-fields.ts'
 import { operatorToken } from '../support/operators.ts'
 import { tcpProxy, through } from '../support/tcp-proxy.ts'
 import { type World, world } from '../support/world.ts'
@@ -98,21 +99,6 @@ function parsedOn(t: TestContext): Parsed {
   }
 }
 
-type Path = readonly string[]
-
-/** Where the texts of an example are. */
-function textsIn(value: unknown, at: Path = []): Path[] {
-  if (typeof value === 'string') return [at]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...at, name]))
-}
-
-function withText(value: unknown, [name, ...rest]: Path, text: string): unknown {
-  if (name === undefined) return text
-  const inner = withText((value as Record<string, unknown>)[name], rest, text)
-  return Array.isArray(value) ? value.with(Number(name), inner) : { ...(value as object), [name]: inner }
-}
-
 interface Asked {
   readonly path: string
   readonly body?: unknown
@@ -127,7 +113,7 @@ function requestsWith({ path, query, example }: Endpoint, text: string): Asked[]
   return [
     ...(path.includes('{') ? [{ path: path.replaceAll(/\{\w+\}/g, written), body: example }] : []),
     ...names.map((name) => ({ path: `${to}?${name}=${written}`, body: example })),
-    ...textsIn(example).map((at) => ({ path: to, body: withText(example, at, text) })),
+    ...textsIn(example).map((at) => ({ path: to, body: withAt(example, at, () => text) })),
     ...(example ? [{ path: to, body: example, headers: { 'idempotency-key': written } }] : []),
   ]
 }

@@ -3,27 +3,21 @@ import { connect } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import test from 'node:test'
 import { capturedLog } from '../support/captured-log.ts'
+import { bytesOf } from '../support/raw-requests.ts'
 import { type World, world } from '../support/world.ts'
 
 /** Several requests in one packet: what is not answered has not happened. */
 
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`
 
-/** An order as bytes. */
-function order(apiKey: string, path: string, body: object): string {
-  const text = JSON.stringify(body)
-  const lines = [`POST ${path} HTTP/1.1`, 'Host: gateway.example', `Authorization: Bearer ${apiKey}`]
-  return head(...lines, 'Content-Type: application/json', `Content-Length: ${text.length}`) + text
-}
-
 const payout = ({ apiKey }: World, externalId: string) =>
-  order(apiKey, '/api/pix/cash-out', {
+  bytesOf('POST', '/api/pix/cash-out', apiKey, {
     transaction: { value: 30, externalId },
     recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
   })
 
 const charge = ({ apiKey }: World, externalId: string) =>
-  order(apiKey, '/api/pix/cash-in', { transaction: { value: 10, externalId } })
+  bytesOf('POST', '/api/pix/cash-in', apiKey, { transaction: { value: 10, externalId } })
 
 /** Sends bytes on a connection of their own; the statuses of all that comes back. */
 async function statusesOf({ url }: World, bytes: string): Promise<readonly (string | undefined)[]> {
@@ -49,7 +43,7 @@ const CLOSING = {
 test('[http.10] [http.17] [PL-63] a payout behind an answer that closes the connection is not made', async (t) => {
   const pix = await world(t)
   await pix.balance(100_00)
-  const tooLarge = order(pix.apiKey, '/api/pix/cash-out', { filling: 'x'.repeat(70_000) })
+  const tooLarge = bytesOf('POST', '/api/pix/cash-out', pix.apiKey, { filling: 'x'.repeat(70_000) })
   for (const [name, [first, status]] of Object.entries({ ...CLOSING, 'a body of 70 kB': [tooLarge, '413'] } as const)) {
     assert.deepEqual(await statusesOf(pix, first + payout(pix, name)), [status], name)
   }
