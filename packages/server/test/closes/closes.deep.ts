@@ -12,7 +12,6 @@ import { balancesOf, type CloseWorld, closeWorld } from './fixture.ts'
 
 const MINUTE = 60_000
 
-/** The days that are closed. */
 async function list(pix: CloseWorld): Promise<string[]> {
   const { body } = await pix.operator('GET', '/operator/closes?limit=100')
   return body.data.map(({ id }: Answer['body']) => id).reverse()

@@ -12,7 +12,7 @@ import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
 import { type CloseWorld, closeWorld } from './fixture.ts'
-import { ofxFaults } from './ofx-reading.ts'
+import { elementsOf, ofxFaults } from './ofx-reading.ts'
 
 interface Booked {
   readonly account: string
@@ -23,7 +23,6 @@ interface Booked {
   readonly at: number
 }
 
-/** All that our books have, account by account. */
 function booked({ database }: CloseWorld): Promise<Booked[]> {
   return database.rows<[], Booked>(
     {
@@ -35,7 +34,6 @@ function booked({ database }: CloseWorld): Promise<Booked[]> {
   )
 }
 
-/** A day on which all sorts of money moved. */
 async function busyDay(pix: CloseWorld): Promise<string> {
   await pix.balance(100_00)
   await pix.cashOut({ value: 30.01 })
@@ -225,11 +223,6 @@ test('[export.3] whoever goes away ends the export and its snapshot; a third one
     /nothing could be read/,
   )
 })
-
-/** The elements of OFX, each of which has its end. */
-function elementsOf(ofx: string, name: string): string[] {
-  return [...ofx.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, text = '']) => text)
-}
 
 test('[export.4] OFX has every entry of the merchant’s account, under the id of the ledger, and its balance', async (t) => {
   const pix = await closeWorld(t)

@@ -6,14 +6,13 @@ import { assertBooks } from '../support/books.ts'
 import { minutes } from '../support/stepping.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
 import { type CloseWorld, closeWorld, payUnknown } from './fixture.ts'
-import { ofxFaults } from './ofx-reading.ts'
+import { elementsOf, ofxFaults } from './ofx-reading.ts'
 
 /** A month of everything that moves money, as a finance department takes it out of the books. */
 
 const DAYS = 30
 const BUSY_DAYS = 12
 
-/** What happens on a day: each kind on days of its own. */
 async function happen(pix: CloseWorld, day: number): Promise<void> {
   const { id } = await pix.paid(`${40 + day}.${10 + day}`, { externalId: `=pedido;"${day}"\u00e7` })
   if (day % 3 === 0) await pix.refundIn(id, 5.5)
@@ -33,7 +32,6 @@ async function happen(pix: CloseWorld, day: number): Promise<void> {
   }
 }
 
-/** A payout with the bank's tariff; some come back. */
 async function paidOut(pix: CloseWorld, day: number): Promise<void> {
   await pix.behave({ cashOut: 'manual' })
   const { id } = await pix.cashOut({ value: 20.05 })
@@ -49,7 +47,6 @@ interface Sum {
   readonly entries: number
 }
 
-/** What our books have of an account, before an instant. */
 async function bookedBefore(pix: CloseWorld, before: string): Promise<Map<string, Sum>> {
   const rows = await pix.database.rows<[before: string], Sum>(
     {
@@ -85,11 +82,6 @@ async function ledgerOf(pix: CloseWorld, from: string, to: string) {
     ends.set(account, { opening: centsOf(opening?.balance), closing: balance, entries: entries.length })
   }
   return { rows, ends }
-}
-
-/** The elements of OFX, each of which has its end. */
-function elementsOf(ofx: string, name: string): string[] {
-  return [...ofx.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, text = '']) => text)
 }
 
 const ofxCents = (text = '') => BigInt(text.replace('.', ''))
@@ -160,7 +152,6 @@ function assertIsBusy({ rows, ends }: Awaited<ReturnType<typeof ledgerOf>>): voi
   }
 }
 
-/** What a month has at least. */
 const KINDS = [
   ...[
     'cash_in_paid',

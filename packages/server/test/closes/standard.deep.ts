@@ -9,7 +9,6 @@ import { balancesOf, type CloseWorld, closeWorld } from './fixture.ts'
 
 /** Days at banks of the Central Bank's standard, whose lists have no balances. */
 
-/** A charge that is paid. @returns its id */
 async function paid(pix: CloseWorld, value: string): Promise<string> {
   const { id } = await pix.charge(value)
   await pix.bankAction(`charges/${id}/pay`)

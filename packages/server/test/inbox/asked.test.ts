@@ -38,7 +38,6 @@ interface Given {
 const ONE: Meaning = { id: 'a', among: ['a'] }
 const TWO: Meaning = { id: undefined, among: ['a', 'b'] }
 
-/** Applies one event where this is so. */
 async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', isProven = true, ...given }: Given) {
   const { booked, isBroken = false } = given
   const asked: string[] = []

@@ -20,7 +20,6 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'noteCase',
 ]
 
-/** The collection as a tool reads it. */
 function collectionFor(endpoints: readonly Endpoint[]): Collection {
   return JSON.parse(JSON.stringify(collectionOf(endpoints, 'http://127.0.0.1:8080')))
 }

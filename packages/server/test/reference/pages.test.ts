@@ -312,7 +312,6 @@ test('[operators.8] where operators have a port of their own, every document say
   }
 })
 
-/** A folder of the collection. */
 interface Collected {
   readonly item: readonly { readonly request: { readonly method: string; readonly url: { readonly raw: string } } }[]
 }

@@ -89,7 +89,6 @@ test('[cash-out.approval.5] [cash-out.approval.9] an approver reads what the ban
   await pix.assertBooksAgree()
 })
 
-/** The key of a program that an admin made, and a payout that was asked for with it. */
 async function withKeyOf(pix: Awaited<ReturnType<typeof office>>, maker: string) {
   const { apiKey } = (await pix.as(maker)('POST', '/api-key/generate')).body
   const keyId = (await pix.as(maker)('GET', '/api-key')).body.data[0].id

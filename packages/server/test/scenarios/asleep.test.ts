@@ -72,7 +72,6 @@ interface Request {
   readonly body?: object
 }
 
-/** All that a client or an operator can have written. */
 function ordersOf(cashInId: string): readonly Order[] {
   const create = (path: string, body: (externalId: string) => object): Order => {
     return (externalId) => ({ method: 'POST', path, body: body(externalId) })

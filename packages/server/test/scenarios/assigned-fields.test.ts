@@ -6,7 +6,6 @@ import { type Path, withAt } from '../support/example-fields.ts'
 import { operatorToken } from '../support/operators.ts'
 import { type World, world } from '../support/world.ts'
 
-/** What a row has and a caller might like to choose. */
 const COLUMNS = [
   ...'id status state valueCents value_cents amount fee feeCents fee_cents netCents refundedCents reservedCents'.split(
     ' ',
@@ -19,13 +18,11 @@ const COLUMNS = [
   ),
 ]
 
-/** Where the objects of an example are. */
 function objectsIn(value: unknown, at: Path = []): Path[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   return [at, ...Object.entries(value).flatMap(([name, inner]) => objectsIn(inner, [...at, name]))]
 }
 
-/** Whether the schema of a body has this field there. */
 function isDeclared(schema: unknown, [name, ...rest]: Path, field: string): boolean {
   const { properties = {}, anyOf = [] } = schema as { properties?: Record<string, unknown>; anyOf?: unknown[] }
   if (anyOf.some((one) => isDeclared(one, name === undefined ? [] : [name, ...rest], field))) return true

@@ -13,7 +13,6 @@ import { stepUntil } from '../support/stepping.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Makes something else of each object of a body, innermost first. */
 function mapped(json: unknown, map: (object: Record<string, unknown>) => object): unknown {
   if (Array.isArray(json)) return json.map((item) => mapped(item, map))
   if (typeof json !== 'object' || json === null) return json
@@ -44,7 +43,6 @@ const inLocalTime = telling((object) =>
   ),
 )
 
-/** A charge, and its path. */
 async function charged(pix: LyingEfi, value = '100') {
   const made = await pix.charge(value)
   return { ...made, path: `/api/pix/cash-in/${made.id}`, atBank: `charges/${made.id}` }

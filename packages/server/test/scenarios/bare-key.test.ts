@@ -13,13 +13,11 @@ import { type World, type WorldOptions, world } from '../support/world.ts'
 
 const BANKS = [undefined, 'api-pix', 'efi'] as const
 const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
-/** One person decides everything. */
 const ALONE = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
 
 interface Given {
   readonly bank?: WorldOptions['standard']
   readonly environment?: Record<string, string>
-  /** Somebody stands between the bank and the service. */
   readonly isTampered?: boolean
 }
 

@@ -11,7 +11,6 @@ import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 /** A person who is nowhere else, in each spelling that a field may take. */
 const CANARIES = ['Sabiá Laranjeira', '11144477735', '111.444.777-35', 'sabia@laranjeira.example', 11144477735] as const
 
-/** What the log and the metrics must not have of them, however it is written. */
 const SPELLINGS = CANARIES.flatMap((canary) => {
   const text = String(canary)
   return [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1), Buffer.from(text).toString('base64')]
@@ -20,7 +19,6 @@ const SPELLINGS = CANARIES.flatMap((canary) => {
 /** References, which the log names so that somebody can find them: persons are not to be put there. */
 const REFERENCES: ReadonlySet<string> = new Set(['externalId', 'transactionId', 'endToEndId', 'returnId'])
 
-/** Every field of an example that is no reference. */
 function fieldsOf(value: unknown, at: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return REFERENCES.has(String(at.at(-1))) ? [] : [at]
   const inside = Object.entries(value).flatMap(([name, part]) => fieldsOf(part, [...at, name]))
@@ -35,7 +33,6 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Every request of an endpoint that has a canary in one place. */
 function requestsOf({ path, query, example }: Endpoint): Sent[] {
   const body = example === undefined ? undefined : JSON.stringify(example)
   const names = Object.keys((query as { properties?: object } | undefined)?.properties ?? {})

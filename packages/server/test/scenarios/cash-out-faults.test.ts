@@ -23,7 +23,6 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   return { ...pix, detail, becomes }
 }
 
-/** How often the bank was told to pay, and what it paid. */
 async function atTheBank({ bank }: Pick<World, 'bank'>) {
   const { body } = await bank('GET', '/control/book')
   return body.entries
@@ -267,7 +266,6 @@ test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and reports
   assert.deepEqual(await cases(pix.database), ['outcome_unknown (closed)'])
 })
 
-/** What the bank has under our id. */
 async function sent({ bank }: Pick<World, 'bank'>, id: string) {
   return (await bank('GET', `/payouts/${id}`)).body
 }

@@ -12,7 +12,6 @@ const STATIC = { pixKey: 'padaria@example.com', ...MERCHANT }
 const SAQUE =
   '00020126630014br.gov.bcb.pix0115thalesog@me.com0210Pedido 1230308123412345204000053039865802BR5914THALES OGLIARI6015SAO MIGUEL DO O62070503***6304901C'
 
-/** A merchant with R$ 100.00, and codes of another bank to pay. */
 async function funded(t: TestContext, environment: Record<string, string> = {}) {
   const pix = await world(t, environment, { isStepped: true })
   await pix.balance(100_00)

@@ -496,7 +496,6 @@ function subscribe(pix: World, url: string): Promise<Answer> {
   return pix.call('POST', '/webhook', { url, events: ['pix_cash_in'] })
 }
 
-/** Calls the API as the operator. */
 export function operate(pix: World, method: string, path: string, body: object, headers = {}): Promise<Answer> {
   return pix.call(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers })
 }

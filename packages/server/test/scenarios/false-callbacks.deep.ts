@@ -12,7 +12,6 @@ const BANKS = ['api-pix', 'efi'] as const
 
 const UNKNOWN = '0198c0de7a11700080005f1d3c2b1a09'
 
-/** A bank that notes what it was asked about. */
 function noting(bank: Bank, asked: string[]): Bank {
   return {
     ...bank,
@@ -64,7 +63,6 @@ function paymentOf(txid: string, more: object = {}) {
   return { endToEndId, txid, valor: '100.00', chave: PIX_KEY, horario: '2026-11-22T12:10:00.000Z', ...more }
 }
 
-/** Everything of ours that could have moved. */
 async function stands(pix: World) {
   const [charges, payouts] = [await pix.get('/api/pix/cash-in'), await pix.get('/api/pix/cash-out')]
   const { database } = pix

@@ -25,7 +25,6 @@ const HIDDEN = [
 /** Where a URL writes them out (%E2%80%AE), so that what is kept is plain ASCII. */
 const WRITTEN_OUT = 'createWebhook url'
 
-/** A text with a character within it. */
 const hiding = (character: string) => (text: unknown) =>
   `${String(text).slice(0, 2)}${character}${String(text).slice(2)}`
 

@@ -45,7 +45,6 @@ test('[http.14] [PL-6] of requests that wait, those are carried out whose client
   )
 })
 
-/** Orders a charge on a connection of its own. */
 function order({ url, apiKey }: World, externalId: string): Socket {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
   const transaction = { value: 1, externalId }

@@ -14,24 +14,19 @@ import { type World, world } from '../support/world.ts'
  * names.
  */
 
-/** Something that is posted. */
 interface Post {
-  /** Which of the bank's paths. */
   readonly path: 0 | 1
   /** Shows what the bank would: its secret in the address, or its signature. */
   readonly isProven: boolean
   readonly body: Buffer
 }
 
-/** What of ours a post may name. */
 interface Named {
   readonly charge: string
   readonly paid: string
-  /** Where the bank pays out. */
   readonly payout?: string
 }
 
-/** How a connector is called. */
 interface Caller {
   readonly standard?: 'api-pix' | 'efi'
   post(pix: World, post: Post): Promise<Response>
@@ -62,14 +57,12 @@ const oddText = fc.oneof(
 
 const oddValue = fc.oneof(oddText, fc.jsonValue({ maxDepth: 3 }))
 
-/** Mostly what fits, at times anything. */
 const mostly = (fitting: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 6, arbitrary: fitting }, { weight: 1, arbitrary: oddValue })
 
 const amount = fc.constantFrom('0.01', '100.00', '1000000.00', '-1.00', '1e9', '100', '0.001')
 const status = fc.constantFrom('REALIZADO', 'NAO_REALIZADO', 'DEVOLVIDO', 'EM_PROCESSAMENTO', 'CONFIRMED', 'FAILED')
 
-/** The standard's list of what happened. */
 function standardCallback(named: Named | undefined): fc.Arbitrary<unknown> {
   const ours = named ? [named.charge, named.paid, named.payout ?? UNKNOWN] : []
   const id = fc.constantFrom(UNKNOWN.replaceAll('-', ''), ...ours)
@@ -97,7 +90,6 @@ function standardCallback(named: Named | undefined): fc.Arbitrary<unknown> {
   return fc.record({ pix: mostly(items) })
 }
 
-/** An event of our own protocol. */
 function ownEvent(named: Named | undefined): fc.Arbitrary<unknown> {
   const id = fc.constantFrom(UNKNOWN, ...(named ? [named.charge, named.paid, named.payout ?? UNKNOWN] : []))
   return fc.record(
@@ -206,7 +198,6 @@ async function begun(t: TestContext, { standard }: Caller): Promise<{ pix: World
   return { pix, named }
 }
 
-/** Everything of ours that could have moved. */
 async function stands({ database, get }: World) {
   const [charges, payouts] = [await get('/api/pix/cash-in'), await get('/api/pix/cash-out')]
   return {
@@ -243,5 +234,4 @@ for (const [name, caller] of Object.entries(callers)) {
   })
 }
 
-/** Lists of posts; each costs a few calls. */
 const RUNS = 25

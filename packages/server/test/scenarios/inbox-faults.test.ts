@@ -32,12 +32,10 @@ async function setUp(t: TestContext, environment: Record<string, string> = {}, o
     ...pix,
     iso,
     sendEvent,
-    /** Until what is parked is given up. */
     waits: async () => {
       for (const wait of PARKED) await pix.later(wait)
     },
     outcomes: async () => (await inbox(pix.database)).map(({ state, outcome }) => `${state} ${outcome}`).slice(-1)[0],
-    /** Pays a charge once more; resolves when that is in suspense. */
     paidAgain: async (chargeId: string): Promise<string> => {
       const { endToEndId } = await pix.bankAction(`charges/${chargeId}/pay`)
       while (!(await balances(pix.database)).suspense_in) await pix.work()
@@ -54,7 +52,6 @@ async function setUp(t: TestContext, environment: Record<string, string> = {}, o
   }
 }
 
-/** A payout that is confirmed. */
 async function sent(pix: World, externalId: string) {
   const { id } = await pix.cashOut({ externalId, value: 30 })
   return pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')

@@ -12,52 +12,17 @@ const MARK = 'zq7'
 
 /** What a statement that is put together from texts would take for its own. */
 const TEXTS = [
-  ...["' OR '1'='1", "' OR 1=1 --", "1' OR '1'='1' /*", "') OR ('1'='1", '" OR "1"="1', "'='", "\\' OR 1=1 --", "''"],
   ...[
+    "' OR '1'='1",
     "'; DROP TABLE operation; --",
-    "'; UPDATE account SET balance_cents = 1; --",
-    '1; SELECT pg_sleep(9)',
-    "';COMMIT;--",
-  ],
-  ...[
     "' UNION SELECT hash FROM api_key --",
-    "' UNION ALL SELECT NULL,NULL,NULL --",
-    "' AND 1=(SELECT count(*) FROM move) --",
+    "'||(SELECT 1)||'",
+    "\\' OR 1=1 --",
   ],
-  ...[
-    "'||(SELECT hash FROM api_key LIMIT 1)||'",
-    "' || pg_read_file('x') || '",
-    '$$; DROP TABLE move; $$',
-    '$1',
-    '$1::text',
-  ],
-  ...[
-    "E'\\x27'",
-    "U&'\\0027'",
-    '%27%20OR%201=1',
-    '%',
-    '_%',
-    '*',
-    '.*',
-    "'/**/OR/**/1=1",
-    "1e0'",
-    '0x27',
-    'ʼ OR 1=1',
-    '＇ OR 1=1',
-  ],
-  ...[
-    "'::regclass",
-    "')::jsonb->>'x",
-    '{"$ne":null}',
-    "';LISTEN x;--",
-    "'; SET ROLE postgres; --",
-    "' ORDER BY 99 --",
-    "' LIMIT 9 --",
-  ],
+  ...['$; DROP TABLE move; $', '$1::text', "E'\\x27'", '%27%20OR%201=1', '_%', '＇ OR 1=1', '{"$ne":null}'],
 ].map((text) => `${text}${MARK}`)
 
-/** Those that are put everywhere. */
-const EVERYWHERE = TEXTS.filter((_, index) => index % 8 === 0)
+const EVERYWHERE = TEXTS.filter((_, index) => index % 3 === 0)
 
 /** What PostgreSQL is asked to parse, read off the wire. */
 interface Parsed {
@@ -105,7 +70,6 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Every request of an endpoint that has the text in one place. */
 function requestsWith({ path, query, example }: Endpoint, text: string): Asked[] {
   const to = path.replaceAll(/\{\w+\}/g, '0198c0de-3f00-7000-8000-1a2b3c4d5e6f')
   const written = encodeURIComponent(text)
@@ -118,7 +82,6 @@ function requestsWith({ path, query, example }: Endpoint, text: string): Asked[]
   ]
 }
 
-/** What ends all others is asked last. */
 const { deactivateAllApiKeys, setCashOutSwitch, ...OTHERS } = endpoints
 
 async function askAll(pix: World, asked: readonly Endpoint[], text: string): Promise<void> {

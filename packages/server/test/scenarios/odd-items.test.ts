@@ -10,7 +10,6 @@ const MINUTE_MS = 60_000
 
 type Item = Record<string, unknown>
 
-/** The lists with this done to the items of some charges. */
 function withOdd(changes: ReadonlyMap<unknown, (item: Item) => unknown>): Telling {
   return ({ path, body }) => {
     if (!path.startsWith('/v2/pix?') || !Array.isArray(body?.pix)) return undefined

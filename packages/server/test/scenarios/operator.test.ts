@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
-/** Calls the API as the operator. */
 function operator(pix: World) {
   return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     pix.call(method, `/operator/${path}`, body, { ...headers, authorization: `Bearer ${ADMIN_TOKEN}` })

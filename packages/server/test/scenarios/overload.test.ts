@@ -114,7 +114,6 @@ test('[http.12] who asks too fast gets Retry-After, and then gets through with e
   await assertEachPaidOnce(pix, 30)
 })
 
-/** How many commands wait at most. */
 const QUEUE_MAX = 5_000
 
 /** Checks an answer that asks the client to come again. @returns in how many seconds */
@@ -129,7 +128,6 @@ function create(pix: World, index: number): Promise<Answer> {
   return pix.call('POST', '/api/pix/cash-in', { transaction: { value: 1, externalId: `many-${index}` } })
 }
 
-/** Asks for so many charges at once, each time the same ones. */
 function createAll(pix: World, count: number): Promise<Answer[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => create(pix, index)))
 }

@@ -19,14 +19,12 @@ const payout = ({ apiKey }: World, externalId: string) =>
 const charge = ({ apiKey }: World, externalId: string) =>
   bytesOf('POST', '/api/pix/cash-in', apiKey, { transaction: { value: 10, externalId } })
 
-/** Sends bytes on a connection of their own; the statuses of all that comes back. */
 async function statusesOf({ url }: World, bytes: string): Promise<readonly (string | undefined)[]> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
   socket.write(bytes)
   return [...(await readText(socket)).matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
 }
 
-/** The external ids of what there is, in order. */
 async function made(pix: World, path: string): Promise<readonly string[]> {
   const { data } = await pix.get(path)
   return data.map(({ externalId }: { externalId: string }) => externalId).toReversed()

@@ -21,16 +21,13 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   const detail = (id: string) => pix.get(`/api/pix/refund/${id}`)
   const ends = (id: string, status: string, stepMs?: number, steps?: number) =>
     stepUntil(pix, `/api/pix/refund/${id}`, status, stepMs, steps)
-  /** Puts time forward by so many steps. */
   async function pass(steps: number, stepMs: number) {
     for (let step = 0; step < steps; step++) await pix.later(stepMs)
   }
-  /** What the cash-in says may still go back, and what went. */
   async function counted() {
     const { status, refundedCents, refundableCents } = await pix.read(cashIn.id)
     return { status, refundedCents, refundableCents }
   }
-  /** Has the bank say something by hand, whatever is true. */
   async function bankSays(event: Readonly<Record<string, unknown>>) {
     const { status, body } = await pix.bank('POST', '/control/events', {
       endpoint: 'cash-in',
@@ -44,7 +41,6 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
     })
     assert.ok(status < 300, JSON.stringify(body))
   }
-  /** Resolves as soon as the bank has the refund. */
   async function bankHas(id: string) {
     while ((await pix.bank('GET', `/refunds/${id}`)).status !== 200);
   }

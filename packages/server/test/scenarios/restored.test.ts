@@ -6,7 +6,6 @@ import { backupOf, openCaseFacts } from '../support/restored-database.ts'
 import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
-/** The payouts in the bank's own book, by the id that they were sent with. */
 async function payoutsAtBank({ bank }: World): Promise<string[]> {
   const { body } = await bank('GET', '/control/book')
   return body.payouts.map((payout: { id: string }) => payout.id).sort()

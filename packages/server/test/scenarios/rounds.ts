@@ -147,7 +147,6 @@ export async function repeatPayoutOfAll(t: TestContext, seed: number, rounds: nu
   assert.equal(pix.bank.book.payouts.size, rounds)
 }
 
-/** The fee of each cash-out, where there is one. */
 const FEE_CENTS = 7
 
 const PIX_CODE = buildStaticBrCode({ pixKey: 'loja@example.com', merchantName: 'Loja', merchantCity: 'Recife' })
@@ -177,7 +176,6 @@ function sorted(values: readonly number[], answers: readonly Answer[], reasons: 
   return { accepted, refused }
 }
 
-/** The ledger has just this. */
 async function assertMoney({ database }: TwoGateways, available: number, reserved: number): Promise<void> {
   const known = await balances(database)
   assert.deepEqual([known.available ?? 0n, known.reserved ?? 0n], [BigInt(available), BigInt(reserved)])

@@ -19,7 +19,6 @@ import { ADMIN_TOKEN, world } from '../support/world.ts'
 /** A bank of the standard with which we do not come to terms on TLS: nothing leaves, and nothing is given back in doubt. */
 
 const AT_EFI = { isStepped: true, standard: 'efi' } as const
-/** A charge does not wait for the bank for long. */
 const BRIEF = { PIXGATE_BANK_CREATE_BUDGET_MS: '500' } as const
 const HELD = { available: 7_000n, reserved: 3_000n, settlement: -10_000n }
 
@@ -38,7 +37,6 @@ async function behindGate(t: TestContext, refuser: Refuser, hasToken: boolean) {
     ...pix,
     gate,
     errors: () => log.lines.map(({ msg }) => msg),
-    /** What anybody is told of the bank. */
     standing: async () => (await pix.call('GET', '/readyz')).body.dependencies.bank,
     payouts: async () =>
       (await pix.bank('GET', '/control/book')).body.entries.filter(

@@ -17,9 +17,7 @@ async function atEfi(t: TestContext) {
   return {
     ...pix,
     chargeId: charge.id,
-    /** Callbacks do not come any more. */
     silence: () => pix.behave({ eventDelayMs: HOUR_MS }),
-    /** As many minutes pass as a list is waited for. */
     pass: (ms: number) => minutes(pix, ms / 60_000),
     open: () => openCases(pix.database),
   }

@@ -11,7 +11,6 @@ import type { Answer, World } from '../support/world.ts'
 
 /** The bank's statement and the books differ in money that left: an operator decides, and what comes later is booked once. */
 
-/** An order id that no operation has. */
 const STRANGER = '0198c0de7a11700080005f1d3c2b1a09'
 
 async function stands({ database }: World) {
@@ -37,7 +36,6 @@ async function funded(t: TestContext) {
   return { ...decidingOver(pix), pix: Object.assign(pix, { assertSettled }) }
 }
 
-/** The statement as the bank has it, but for payouts. */
 function payoutLines(change: (entry: Answer['body']) => object[]): TamperedWorld['tamper'] {
   return (call, { status, body }) => {
     if (call !== 'GET /statement') return undefined
@@ -48,7 +46,6 @@ function payoutLines(change: (entry: Answer['body']) => object[]): TamperedWorld
   }
 }
 
-/** The events that the bank could not send arrive. */
 async function lateEvents(pix: World): Promise<void> {
   const { pending } = (await pix.bank('GET', '/control/book')).body.events
   assert.ok(pending.length > 0)

@@ -106,7 +106,6 @@ interface Process {
   readonly url: string
   call(method: string, path: string, token: string, body?: object, headers?: Record<string, string>): Promise<Answer>
   create(transaction: object, idempotencyKey?: string): Promise<Answer>
-  list(): Promise<Answer>
 }
 
 /** A is the first process of the world, B its neighbour. */
@@ -127,7 +126,6 @@ function processAt(url: string, apiKey: string): Process {
     call,
     create: (transaction, key) =>
       call('POST', '/api/pix/cash-in', apiKey, { transaction }, key === undefined ? {} : { 'idempotency-key': key }),
-    list: () => call('GET', '/api/pix/cash-in', apiKey),
   }
 }
 
