@@ -7,13 +7,12 @@ import { makeOperator } from '../support/operators.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
 import { minutes, stepUntil } from '../support/stepping.ts'
+import { ALONE, BANKS, codeOf, operatorOf } from '../support/suspense.ts'
 import { type World, type WorldOptions, world } from '../support/world.ts'
 
 /** Money that nothing explains: a payment to the bare Pix key, and what an operator decides of it. */
 
-const BANKS = [undefined, 'api-pix', 'efi'] as const
 const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
-const ALONE = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
 
 interface Given {
   readonly bank?: WorldOptions['standard']
@@ -45,7 +44,7 @@ async function held(t: TestContext, { bank, environment = ALONE, isTampered = fa
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
   const list = async () => (await pix.call('GET', '/operator/cases?kind=unexplained_credit', undefined, ana)).body.data
   const [{ id: caseId }] = await list()
-  const read = async () => (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
+  const { decideOn } = operatorOf(pix, ana)
   return {
     pix,
     tampered,
@@ -53,12 +52,7 @@ async function held(t: TestContext, { bank, environment = ALONE, isTampered = fa
     caseId,
     minutes: (count: number) => minutes(pix, count),
     list,
-    read,
-    decide: async (decision: string, given: object = {}) => {
-      const { version } = await read()
-      const asked = { decision, version, reason: 'as the payer wants', ...given }
-      return pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, ana)
-    },
+    decide: (decision: string, given: object = {}) => decideOn(caseId, decision, given),
     refunds: async () => (await pix.call('GET', '/api/pix/refund')).body.data,
     ends: async (status: string) => {
       const [{ id }] = (await pix.call('GET', '/api/pix/refund')).body.data
@@ -75,11 +69,6 @@ async function held(t: TestContext, { bank, environment = ALONE, isTampered = fa
 }
 
 const HELD = { suspense_in: 150_00n, settlement: -150_00n }
-
-const codeOf = ({ status, body }: { readonly status: number; readonly body: { readonly code?: string } }) => [
-  status,
-  body.code,
-]
 
 for (const bank of BANKS) {
   test(`[adjustment.held.6] [refund-in.detail.3] a payment that names no charge goes back to its payer, in two parts: ${bank ?? 'pixgate'}`, async (t) => {

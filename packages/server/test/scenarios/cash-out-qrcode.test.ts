@@ -5,6 +5,7 @@ import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { stepUntil } from '../support/stepping.ts'
+import { codeOf } from '../support/suspense.ts'
 import { world } from '../support/world.ts'
 
 const MERCHANT = { merchantName: 'Padaria Central', merchantCity: 'Recife' }
@@ -29,8 +30,6 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
   const becomes = (id: string, status: string) => stepUntil(pix, `/api/pix/cash-out/${id}`, status)
   return { ...pix, pay, dynamicCode, becomes }
 }
-
-const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code]
 
 test('[cash-out.qrcode.1] [QR-1] what is no code is 400 before anything else, and says what is wrong', async (t) => {
   const pix = await funded(t)

@@ -3,8 +3,8 @@ import test, { type TestContext } from 'node:test'
 import { limits } from '@pixgate/spec'
 import fc from 'fast-check'
 import { CALLBACK_PATH, SECRET_PARAMETER } from '../../src/banks/api-pix/inbound.ts'
-import { balances } from '../support/books.ts'
-import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
+import { everythingMoved } from '../support/books.ts'
+import { cases, inbox } from '../support/evidence.ts'
 import { signatureOf } from '../support/partner-events.ts'
 import { callbackAddress } from '../support/standard-bank.ts'
 import { type World, world } from '../support/world.ts'
@@ -198,19 +198,10 @@ async function begun(t: TestContext, { standard }: Caller): Promise<{ pix: World
   return { pix, named }
 }
 
-async function stands({ database, get }: World) {
-  const [charges, payouts] = [await get('/api/pix/cash-in'), await get('/api/pix/cash-out')]
-  return {
-    operations: [...charges.data, ...payouts.data].map(({ id, status }) => `${id} ${status}`),
-    balances: await balances(database),
-    notified: await notifiedStatuses(database),
-  }
-}
-
 for (const [name, caller] of Object.entries(callers)) {
   test(`[partner-inbox.1] [partner-inbox.4] [partner-inbox.15] [api-pix.11] at ${name}: whatever is posted is answered by rule, moves nothing, and is kept once at most`, async (t) => {
     const { pix, named } = await begun(t, caller)
-    const [before, casesBefore] = [await stands(pix), await cases(pix.database)]
+    const [before, casesBefore] = [await everythingMoved(pix), await cases(pix.database)]
     const kept = async () => (await inbox(pix.database)).length
     await fc.assert(
       fc.asyncProperty(postsAt(caller, named), async (posts) => {
@@ -223,12 +214,12 @@ for (const [name, caller] of Object.entries(callers)) {
           assert.equal(await kept(), keptOnce, 'the same again is kept once')
         }
         await pix.later(1_000)
-        assert.deepEqual(await stands(pix), before)
+        assert.deepEqual(await everythingMoved(pix), before)
       }),
       { numRuns: RUNS },
     )
     for (const waitMs of [60_001, 300_001, 900_001]) await pix.later(waitMs)
-    assert.deepEqual(await stands(pix), before, 'nor later')
+    assert.deepEqual(await everythingMoved(pix), before, 'nor later')
     if (!caller.isBelieved) assert.deepEqual(await cases(pix.database), casesBefore)
     await pix.assertBooksAgree()
   })

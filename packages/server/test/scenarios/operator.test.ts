@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { codeOf } from '../support/suspense.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
 function operator(pix: World) {
@@ -11,8 +12,6 @@ const PAYOUT = {
   transaction: { value: 30, externalId: 'payout-1' },
   recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
 }
-
-const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code]
 
 test('[operator.switch.1] [operator.switch.2] [CO-24] suspended payouts are 503 and leave nothing; what is reserved waits', async (t) => {
   const pix = await world(t, {}, { isStepped: true })

@@ -8,7 +8,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { EVENTS_LOST, tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { balances } from '../support/books.ts'
-import { cases, inbox, notifiedStatuses, payoutSwitch, statementEntries } from '../support/evidence.ts'
+import { cases, inbox, notifiedStatuses, stands, statementEntries } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, type World, type WorldOptions, world } from '../support/world.ts'
@@ -20,11 +20,6 @@ const DAY = 24 * 60 * MINUTE
 const STEPPED = { isStepped: true }
 /** As in production, where nothing else is allowed. */
 const EVERY_PAYMENT = { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' }
-
-async function stands({ database }: World) {
-  const { isSuspended } = await payoutSwitch(database)
-  return { isSuspended, cases: await cases(database), notified: await notifiedStatuses(database) }
-}
 
 async function lateEvents(pix: World): Promise<void> {
   const before = (await inbox(pix.database)).length

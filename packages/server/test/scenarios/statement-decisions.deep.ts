@@ -4,7 +4,7 @@ import { verifyAudit } from '../../src/audit/chain.ts'
 import { EVENTS_LOST, type TamperedWorld, tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { decidingOver, shapeOf } from '../cases/without-operation/fixture.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { caseFacts, cases, notifiedStatuses, payoutSwitch, statementEntries } from '../support/evidence.ts'
+import { caseFacts, stands, statementEntries } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { minutes } from '../support/stepping.ts'
 import type { Answer, World } from '../support/world.ts'
@@ -12,11 +12,6 @@ import type { Answer, World } from '../support/world.ts'
 /** The bank's statement and the books differ in money that left: an operator decides, and what comes later is booked once. */
 
 const STRANGER = '0198c0de7a11700080005f1d3c2b1a09'
-
-async function stands({ database }: World) {
-  const { isSuspended } = await payoutSwitch(database)
-  return { isSuspended, cases: await cases(database), notified: await notifiedStatuses(database) }
-}
 
 /** R$ 900.00 are available, at a bank whose answers can be changed. */
 async function funded(t: TestContext) {

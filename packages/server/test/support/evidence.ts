@@ -179,6 +179,12 @@ export async function payoutSwitch(
   return { isSuspended: !row.value.enabled, version: row.version }
 }
 
+/** Whether payouts are suspended, every case, and every notified status. */
+export async function stands({ database }: { readonly database: Database }) {
+  const { isSuspended } = await payoutSwitch(database)
+  return { isSuspended, cases: await cases(database), notified: await notifiedStatuses(database) }
+}
+
 const MARK = statement<[], { matched_until: number | null; read_at: number | null }>(
   'test.statement_mark',
   'SELECT matched_until, read_at FROM statement_mark',
