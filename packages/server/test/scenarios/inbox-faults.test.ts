@@ -322,19 +322,6 @@ test('[cash-in.refunds.10] [EV-37] a return made by the bank and reported withou
   await assertBooks(pix.database)
 })
 
-test('[partner-inbox.9] [EV-37] a confirmation that lacks something makes us ask, and the bank’s answer books', async (t) => {
-  const pix = await setUp(t)
-  await pix.behave({ eventDelayMs: HOUR })
-  for (const field of ['valueCents', 'occurredAt', 'endToEndId']) {
-    const charge = await pix.charge('1.00')
-    const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
-    const whole = { transactionId: charge.providerTransactionId, externalId: charge.id, endToEndId, valueCents: 100 }
-    await pix.sendEvent('CashIn', { ...whole, [field]: undefined })
-    assert.equal((await pix.read(charge.id)).status, 'PAID', field)
-  }
-  assert.deepEqual(await cases(pix.database), [])
-})
-
 test('[partner-inbox.11] [EV-37] that money was returned or refunded confirms a return, and is a question about a payment', async (t) => {
   const pix = await setUp(t, {}, BELIEVED)
   const charge = await pix.charge('100.00')
@@ -347,21 +334,27 @@ test('[partner-inbox.11] [EV-37] that money was returned or refunded confirms a 
   assert.equal((await pix.read(charge.id)).refundedCents, 3_000)
 })
 
-test('[partner-inbox.9] [EV-37] a confirmation that lacks something stands in the way of no whole one', async (t) => {
+test('[partner-inbox.9] [EV-37] a confirmation that lacks something makes us ask, the bank’s answer books, and it stands in the way of no whole one', async (t) => {
   const pix = await setUp(t)
-  const charge = await pix.charge('100.00')
-  const whole = {
-    transactionId: charge.providerTransactionId,
-    externalId: charge.id,
-    endToEndId: 'E1',
-    valueCents: 10_000,
+  const payment = ({ id, providerTransactionId: transactionId }: Record<string, string>, endToEndId = 'E1') => {
+    return { transactionId, externalId: id, endToEndId, valueCents: 100 }
   }
-  for (const field of ['valueCents', 'occurredAt', 'endToEndId']) {
-    await pix.sendEvent('CashIn', { ...whole, [field]: undefined })
-    assert.equal((await pix.read(charge.id)).status, 'PENDING', field)
+  const LACKING = ['valueCents', 'occurredAt', 'endToEndId']
+  const unpaid = await pix.charge('1.00')
+  for (const field of LACKING) {
+    await pix.sendEvent('CashIn', { ...payment(unpaid), [field]: undefined })
+    assert.equal((await pix.read(unpaid.id)).status, 'PENDING', field)
   }
-  await pix.sendEvent('CashIn', whole)
-  assert.equal((await pix.read(charge.id)).status, 'PAID')
+  await pix.sendEvent('CashIn', payment(unpaid))
+  assert.equal((await pix.read(unpaid.id)).status, 'PAID')
+
+  await pix.behave({ eventDelayMs: HOUR })
+  for (const field of LACKING) {
+    const charge = await pix.charge('1.00')
+    const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
+    await pix.sendEvent('CashIn', { ...payment(charge, endToEndId), [field]: undefined })
+    assert.equal((await pix.read(charge.id)).status, 'PAID', field)
+  }
   assert.deepEqual(await cases(pix.database), [])
 })
 

@@ -48,19 +48,6 @@ test('[operator.switch.2] [CO-24] a payout that was sent takes its course while 
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
 })
 
-test('[operator.switch.4] on names the version that was seen, and is 409 where the switch was set since', async (t) => {
-  const pix = await world(t, {}, { isStepped: true })
-  const operate = operator(pix)
-  const seen = (await operate('GET', 'cash-out-switch')).body
-  assert.deepEqual(seen, { enabled: true, reason: null, changedAt: null, version: 1 })
-  const off = await operate('PUT', 'cash-out-switch', { enabled: false, reason: 'Incident 42', version: null })
-  const late = await operate('PUT', 'cash-out-switch', { enabled: true, reason: 'over', version: seen.version })
-  assert.deepEqual(codeOf(late), [409, 'version_conflict'])
-  assert.deepEqual((await operate('GET', 'cash-out-switch')).body, off.body)
-  const on = await operate('PUT', 'cash-out-switch', { enabled: true, reason: 'over', version: off.body.version })
-  assert.deepEqual([on.status, on.body.enabled, on.body.version], [200, true, 3])
-})
-
 test('[adjustment.create.1] [adjustment.create.2] [adjustment.states.1] what the operator books is in balance and ledger, with its reason', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const operate = operator(pix)
