@@ -99,7 +99,7 @@ export async function refundOnePayment(t: TestContext, seed: number, rounds: num
   )
 }
 
-/** Requests with one external id: one operation is made. */
+/** Requests with one external id: one operation is made, and the others are told of it, though too little is left for another. */
 export async function createOneOperation(t: TestContext, seed: number, rounds: number): Promise<void> {
   const chance = chanceOf(seed)
   const pix = await twoGateways(t)
@@ -127,24 +127,6 @@ export async function createOneOperation(t: TestContext, seed: number, rounds: n
 
   await pix.settle()
   assert.equal(pix.bank.book.payouts.size + pix.bank.book.refunds.size, rounds)
-}
-
-/** Repetitions of a payout of the whole balance: 409 with `existing`. */
-export async function repeatPayoutOfAll(t: TestContext, seed: number, rounds: number): Promise<void> {
-  const chance = chanceOf(seed)
-  const pix = await twoGateways(t)
-  for (let round = 0; round < rounds; round++) {
-    const cents = 1_00 + chance.below(50_00)
-    await pix.paid(cents)
-    const count = 6 + chance.below(5)
-    const requests = Array.from({ length: count }, () => cashOut(`payout-${round}`, cents))
-    assertOne(requests, await pix.race(requests))
-    assert.equal((await balances(pix.database)).available, undefined)
-  }
-  await assertBooks(pix.database)
-
-  await pix.settle()
-  assert.equal(pix.bank.book.payouts.size, rounds)
 }
 
 const FEE_CENTS = 7
