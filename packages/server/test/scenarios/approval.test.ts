@@ -23,7 +23,16 @@ async function office(t: TestContext, environment: Readonly<Record<string, strin
   }
   const say = (token: string, { id }: Answer['body'], approved = true) =>
     as(token)('PUT', `/operator/approvals/${id}`, { approved, reason: 'checked' })
-  return { ...pix, as, admin, bia, approver: bia.token, apiKey, say, makeApprover }
+  const othersMayNot = async (payout: Answer['body'], approved = true) => {
+    for (const token of [ADMIN_TOKEN, admin, apiKey]) {
+      assert.ok([401, 403].includes((await say(token, payout, approved)).status))
+    }
+  }
+  const setSwitch = async (enabled: boolean) => {
+    const { status } = await as(admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
+    assert.equal(status, 200)
+  }
+  return { ...pix, as, admin, bia, approver: bia.token, apiKey, say, makeApprover, othersMayNot, setSwitch }
 }
 
 test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-out.approval.5] a payout waits for two who did not make its key, and then goes', async (t) => {
@@ -40,9 +49,7 @@ test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-ou
     data.map(({ id, approvalsWanted, approvedBy }: Answer['body']) => ({ id, approvalsWanted, approvedBy })),
     [{ id: large.id, approvalsWanted: 2, approvedBy: [] }],
   )
-  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
-    assert.ok([401, 403].includes((await pix.say(token, large)).status))
-  }
+  await pix.othersMayNot(large)
   assert.equal((await pix.say(pix.approver, large)).status, 200)
   assert.equal((await pix.say(pix.approver, large)).body.code, 'approver_not_independent')
   await pix.later(60_000)
@@ -172,15 +179,11 @@ const HOLD_SWITCH = `SELECT FROM control WHERE name = 'cash_out_switch' FOR UPDA
 test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.switch.2] a refund needs no approval, and waits while the switch is off; after a theft an approver drops those that wait', async (t) => {
   const pix = await office(t)
   const cashIn = await pix.paid('50.00')
-  const setSwitch = (enabled: boolean) =>
-    pix.as(pix.admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
   const [ours, theirs] = [await pix.refundIn(cashIn.id, 20), await pix.refundIn(cashIn.id, 30)]
-  await setSwitch(false)
+  await pix.setSwitch(false)
   await pix.later(60_000)
   assert.equal((await pix.get(`/api/pix/refund/${ours.id}`)).status, 'PENDING')
-  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
-    assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
-  }
+  await pix.othersMayNot(theirs, false)
   const approval = await pix.say(pix.approver, theirs)
   assert.deepEqual([approval.status, approval.body.code], [409, 'not_possible_in_state'])
   const { status, body } = await pix.say(pix.approver, theirs, false)
@@ -189,7 +192,7 @@ test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.s
     [200, 'FAILED', 'refused_by_operator', 3000],
   )
   assert.deepEqual(body, await pix.get(`/api/pix/refund/${theirs.id}`))
-  await setSwitch(true)
+  await pix.setSwitch(true)
   await pix.until(`/api/pix/refund/${ours.id}`, (refund) => refund.status === 'CONFIRMED')
   assert.equal((await pix.say(pix.approver, ours, false)).body.code, 'not_possible_in_state')
   for (const id of [cashIn.id, 'none']) assert.equal((await pix.say(pix.approver, { id }, false)).status, 404)
@@ -198,19 +201,13 @@ test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.s
 
 test('[cash-out.approval.11] after a theft an approver drops what waits while payouts are off, and none of it leaves', async (t) => {
   const pix = await office(t)
-  const setSwitch = async (enabled: boolean) => {
-    const { status } = await pix.as(pix.admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
-    assert.equal(status, 200)
-  }
   const [ours, theirs] = [await pix.cashOut({ value: 5 }), await pix.cashOut({ value: 6 })]
-  await setSwitch(false)
+  await pix.setSwitch(false)
   await pix.later(60_000)
-  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
-    assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
-  }
+  await pix.othersMayNot(theirs, false)
   const { status: now, approvalsWanted } = (await pix.say(pix.approver, theirs, false)).body
   assert.deepEqual([now, approvalsWanted], ['RELEASED', 0])
-  await setSwitch(true)
+  await pix.setSwitch(true)
   await pix.until(`/api/pix/cash-out/${ours.id}`, ({ status }) => status === 'CONFIRMED')
   const { status, failureCode } = await pix.get(`/api/pix/cash-out/${theirs.id}`)
   assert.deepEqual([status, failureCode], ['RELEASED', 'refused_by_operator'])
