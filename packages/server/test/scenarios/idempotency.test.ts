@@ -11,7 +11,6 @@ test('[idempotency.1] keys may be quoted or bare; others are refused by name and
     const { status, body } = await create(key)
     assert.equal(status, 400, key)
     assert.deepEqual(body.errors[0].field, 'Idempotency-Key')
-    assert.equal(body.message, 'Idempotency-Key must be 1 to 255 printable characters, sent once')
   }
   assert.equal((await pix.call('GET', '/api/pix/cash-in')).body.pagination.total, 0)
   assert.equal((await create('"order a, first try"')).status, 201)
