@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cases } from '../support/evidence.ts'
-import { type CloseWorld, offWorld, said } from './fixture.ts'
+import { minutes } from '../support/stepping.ts'
+import { offWorld, said } from './fixture.ts'
 
 /** Days of which the bank tells another balance than our books have, or none. */
-
-const MINUTE = 60_000
-
-async function minutes(pix: CloseWorld, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
-}
 
 test('[close.11] a day on which the bank has more than our books differs, with a case', async (t) => {
   const pix = await offWorld(t)

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks } from '../support/books.ts'
 import { cases, payoutSwitch } from '../support/evidence.ts'
+import { minutes } from '../support/stepping.ts'
 import { closeWorld, offWorld, payUnknown, said } from './fixture.ts'
 
 test('[close.11] [trip-wire.9] [PL-55] where the bank has less than our books payouts are suspended once, with a case that closes when it is booked', async (t) => {
   const pix = await offWorld(t)
   await pix.balance(100_00)
-  for (let minute = 0; minute < 2; minute += 1) await pix.later(60_000)
+  await minutes(pix, 2)
   assert.deepEqual(said(await pix.close(await pix.endDay())), ['BALANCED', 100_00, 0, 0])
   pix.off.cents = -30_00n
   const short = await pix.close(await pix.endDay())
@@ -33,7 +34,7 @@ test('[close.3] [statement.6] incoming money that nothing explains is in the boo
   const pix = await closeWorld(t)
   await pix.balance(100_00)
   await payUnknown(pix, 20_00)
-  for (let minute = 0; minute < 4; minute += 1) await pix.later(60_000)
+  await minutes(pix, 4)
   assert.deepEqual(said(await pix.close(await pix.endDay())), ['BALANCED', 120_00, 0, 0])
   assert.deepEqual(await cases(pix.database), ['unexplained_credit'])
   await assertBooks(pix.database)

@@ -6,12 +6,12 @@ import { balances } from '../support/books.ts'
 import { administer } from '../support/database.ts'
 import { cases } from '../support/evidence.ts'
 import { scrape } from '../support/metrics.ts'
+import { minutes } from '../support/stepping.ts'
 import type { Answer } from '../support/world.ts'
 import { balancesOf, type CloseWorld, closeWorld } from './fixture.ts'
 
 const MINUTE = 60_000
 
-/** The days that are closed. */
 async function list(pix: CloseWorld): Promise<string[]> {
   const { body } = await pix.operator('GET', '/operator/closes?limit=100')
   return body.data.map(({ id }: Answer['body']) => id).reverse()
@@ -28,7 +28,7 @@ test('[close.1] [close.3] a close has balances, movements by kind and what the b
   await pix.cashOut({ value: 30 })
   const { id } = await pix.paid('25.50')
   await pix.refundIn(id, 5.5)
-  for (let minute = 0; minute < 3; minute += 1) await pix.later(MINUTE)
+  await minutes(pix, 3)
   const first = await pix.close(await pix.endDay())
   const booked = await balances(pix.database)
   assert.equal(first.status, 'BALANCED')
@@ -123,7 +123,7 @@ test('[close.3] a difference that an open case explains is explained; one that n
   await pix.balance(10_00)
   await pix.endDay()
   await pix.bank('POST', '/control/debits', { valueCents: 3_00 })
-  for (let minute = 0; minute < 8; minute += 1) await pix.later(MINUTE)
+  await minutes(pix, 8)
   const explained = await pix.close(await pix.endDay())
   assert.deepEqual([explained.status, explained.differenceCents, explained.unexplainedCents], ['EXPLAINED', -3_00, 0])
   assert.partialDeepStrictEqual(explained.explained, {
@@ -174,7 +174,7 @@ test('[close.1] [close.5] two workers at once close a day once, with one row in 
   await pix.balance(10_00)
   const day = pix.today()
   pix.clock.advance(boundsOf(day).to - pix.clock.now())
-  for (let minute = 0; minute < 12; minute += 1) await pix.later(MINUTE)
+  await minutes(pix, 12)
   await Promise.all(Array.from({ length: 4 }, () => pix.closer().processNext()))
   assert.deepEqual(await list(pix), [day])
   const rows = await pix.database.rows(

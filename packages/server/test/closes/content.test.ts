@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { contentOf, type Figures, lacksMore } from '../../src/closes/figures.ts'
 
-/** What a day says of the bank's balance. */
-
 const NOTHING: Figures = {
   accounts: [{ account: 'settlement', openingCents: 0, closingCents: -100 }],
   journals: [],

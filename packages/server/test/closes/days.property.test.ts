@@ -55,7 +55,6 @@ const START = boundsOf(FIRST_DAY).from
 const END = boundsOf(dayAfter(FIRST_DAY, DAYS - 1)).to
 const DAY_MS = 86_400_000
 
-/** Something that becomes known at an instant, as SQL. */
 interface Happening {
   readonly at: number
   readonly sql: string
@@ -68,7 +67,6 @@ interface Booked {
   readonly cents: number
 }
 
-/** What a story is made of. */
 class Story {
   readonly happenings: Happening[] = []
   readonly booked: Booked[] = []
@@ -105,7 +103,6 @@ class Story {
     )
   }
 
-  /** A case that stands for a while. */
   case(from: number, to: number, kind: string, reference: string, operation: string | null): void {
     const id = randomUUID()
     this.happens(

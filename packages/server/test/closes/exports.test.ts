@@ -8,12 +8,11 @@ import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { boundsOf, localTime } from '../../src/platform/sao-paulo.ts'
 import { administer, connectionsEnd } from '../support/database.ts'
 import { databaseLink } from '../support/database-link.ts'
+import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
 import { type CloseWorld, closeWorld } from './fixture.ts'
-import { ofxFaults } from './ofx-reading.ts'
-
-const MINUTE = 60_000
+import { elementsOf, ofxFaults } from './ofx-reading.ts'
 
 interface Booked {
   readonly account: string
@@ -24,7 +23,6 @@ interface Booked {
   readonly at: number
 }
 
-/** All that our books have, account by account. */
 function booked({ database }: CloseWorld): Promise<Booked[]> {
   return database.rows<[], Booked>(
     {
@@ -36,13 +34,12 @@ function booked({ database }: CloseWorld): Promise<Booked[]> {
   )
 }
 
-/** A day on which all sorts of money moved. */
 async function busyDay(pix: CloseWorld): Promise<string> {
   await pix.balance(100_00)
   await pix.cashOut({ value: 30.01 })
   const { id } = await pix.paid('25.50')
   await pix.refundIn(id, 5.5)
-  for (let minute = 0; minute < 3; minute += 1) await pix.later(MINUTE)
+  await minutes(pix, 3)
   return pix.endDay()
 }
 
@@ -68,10 +65,12 @@ test('[export.2] what a spreadsheet would take for a formula is text', async (t)
   assert.equal(entry?.external_id, `'=HYPERLINK("https://thief.example";"x")`)
 })
 
-test('[export.3] [export.1] the ledger of a period is all of it, to the centavo, in UTF-8 that says so', async (t) => {
+test('[export.3] [export.1] [close.2] the ledger of a period is all of it, day after day, to the centavo, in UTF-8 that says so', async (t) => {
   const pix = await closeWorld(t)
-  const day = await busyDay(pix)
-  const answer = await fetch(`${pix.operatorUrl}/operator/ledger/export?from=${day}&to=${day}&format=csv`, {
+  const first = await busyDay(pix)
+  await pix.balance(12_34)
+  const days = [first, await pix.endDay(), await pix.endDay()]
+  const answer = await fetch(`${pix.operatorUrl}/operator/ledger/export?from=${first}&to=${days[2]}&format=csv`, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
   })
   assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8')
@@ -101,17 +100,22 @@ test('[export.3] [export.1] the ledger of a period is all of it, to the centavo,
       account,
     )
   }
-  const next = await pix.endDay()
-  const { body } = await pix.operator('GET', `/operator/ledger/export?from=${next}&to=${next}`)
-  assert.deepEqual(
-    readCsv(body).filter(({ line }) => line === 'ENTRY'),
-    [],
-  )
-  const opening = readCsv(body).find(({ line, account }) => line === 'OPENING' && account === 'available')
-  assert.equal(
-    centsOf(opening?.balance),
-    entries.filter(({ account }) => account === 'available').at(-1)?.balance_after_cents,
-  )
+  const carried = new Map<string, bigint>()
+  const listed: string[] = []
+  for (const day of days) {
+    const { accounts: closed } = await pix.close(day)
+    const { body } = await pix.operator('GET', `/operator/ledger/export?from=${day}&to=${day}`)
+    for (const { line, account = '', balance, entry_id = '' } of readCsv(body)) {
+      if (line === 'ENTRY') listed.push(entry_id)
+      if (line === 'OPENING') assert.equal(centsOf(balance), carried.get(account) ?? 0n, `${account} ${day}`)
+      if (line !== 'CLOSING') continue
+      carried.set(account, centsOf(balance))
+      const figures = closed.find((row: Answer['body']) => row.account === account)
+      assert.equal(BigInt(figures.closingCents), centsOf(balance), `${account} ${day}`)
+    }
+  }
+  const known = entries.map(({ public_id, version }) => entryId(public_id, version))
+  assert.deepEqual(listed.toSorted(), known.toSorted(), 'each entry is of one day')
 })
 
 test('[export.3] a period that is none is 400 with the field, and no export begins', async (t) => {
@@ -227,11 +231,6 @@ test('[export.3] whoever goes away ends the export and its snapshot; a third one
   )
 })
 
-/** The elements of OFX, each of which has its end. */
-function elementsOf(ofx: string, name: string): string[] {
-  return [...ofx.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, text = '']) => text)
-}
-
 test('[export.4] OFX has every entry of the merchant’s account, under the id of the ledger, and its balance', async (t) => {
   const pix = await closeWorld(t)
   const day = await busyDay(pix)
@@ -263,6 +262,8 @@ test('[export.4] OFX has every entry of the merchant’s account, under the id o
   )
   assert.equal(new Set(posted.map(({ fitid }) => fitid)).size, posted.length)
   assert.equal((await pix.operator('GET', `/operator/closes/${day}/ofx`)).body, body)
+  const quiet = (await pix.operator('GET', `/operator/closes/${await pix.endDay()}/ofx`)).body
+  assert.deepEqual([elementsOf(quiet, 'STMTTRN'), elementsOf(quiet, 'BALAMT')], [[], [balance]])
 })
 
 test('[export.1] a close as CSV has the figures of the close', async (t) => {

@@ -13,6 +13,11 @@ export function ofxFaults(ofx: string): string[] {
   return [...faults, ...faultsOf(element)]
 }
 
+/** The contents of all elements of a name. */
+export function elementsOf(ofx: string, name: string): string[] {
+  return [...ofx.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, text = '']) => text)
+}
+
 const HEADERS = [
   /^OFXHEADER:100$/,
   /^DATA:OFXSGML$/,

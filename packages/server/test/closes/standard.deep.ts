@@ -3,18 +3,12 @@ import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
+import { minutes } from '../support/stepping.ts'
 import type { Answer } from '../support/world.ts'
 import { balancesOf, type CloseWorld, closeWorld } from './fixture.ts'
 
 /** Days at banks of the Central Bank's standard, whose lists have no balances. */
 
-const MINUTE = 60_000
-
-async function minutes(pix: CloseWorld, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
-}
-
-/** A charge that is paid. @returns its id */
 async function paid(pix: CloseWorld, value: string): Promise<string> {
   const { id } = await pix.charge(value)
   await pix.bankAction(`charges/${id}/pay`)
@@ -77,16 +71,6 @@ test('[close.12] at efi what the bank takes and no list has is a difference of t
   assert.deepEqual(await cases(pix.database), ['close_differs (closed)'])
 })
 
-test('[close.12] [statement.6] at efi what is paid to the key itself is held in suspense, and the balance agrees with the lists', async (t) => {
-  const pix = await closeWorld(t, { standard: 'efi' })
-  await paid(pix, '100')
-  await minutes(pix, 15)
-  await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 5_00 })
-  await minutes(pix, 35)
-  assert.deepEqual(said(await closed(pix)), ['BALANCED', { closingCents: 105_00 }, 0, 0])
-  assert.deepEqual(await cases(pix.database), ['unexplained_credit'])
-})
-
 test('[close.4] [close.12] a balance that orders under way may explain proves nothing, and a day waits an hour for one that does', async (t) => {
   const pix = await closeWorld(t, { standard: 'efi' })
   await paid(pix, '300')
@@ -103,20 +87,6 @@ test('[close.4] [close.12] a balance that orders under way may explain proves no
   await pix.service.closeDays()
   const close = await pix.close(day)
   assert.deepEqual([close.status, close.bank], ['UNCONFIRMED', null])
-})
-
-test('[close.12] a balance that lacks more than orders under way may explain differs by the rest', async (t) => {
-  const pix = await closeWorld(t, { standard: 'efi' })
-  await paid(pix, '100')
-  await minutes(pix, 15)
-  await closed(pix)
-  await pix.behave({ cashOut: 'manual' })
-  await pix.cashOut()
-  await minutes(pix, 15)
-  const truth = await closed(pix)
-  assert.deepEqual(said(truth), ['BALANCED', { closingCents: 100_00 }, 0, 0])
-  await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
-  assert.deepEqual(said(await closed(pix)), ['DIFFERS', { closingCents: 30_00 }, -70_00, -70_00])
 })
 
 test('[close.3] [api-pix.9] at a bank of the standard alone a day is unconfirmed, and says what its lists have all the same', async (t) => {

@@ -38,7 +38,6 @@ interface Given {
 const ONE: Meaning = { id: 'a', among: ['a'] }
 const TWO: Meaning = { id: undefined, among: ['a', 'b'] }
 
-/** Applies one event where this is so. */
 async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', isProven = true, ...given }: Given) {
   const { booked, isBroken = false } = given
   const asked: string[] = []
@@ -96,26 +95,11 @@ for (const [taken, state, kinds] of [
     assert.deepEqual([told.asked, told.state, told.kinds], [['a'], state, kinds])
   })
 
-test('[partner-inbox.13] [EV-36] what cannot be read is a case, and what it names is asked about', async () => {
-  const told = await applied({ event: { valueCents: 'a lot' }, meaning: TWO })
-  assert.deepEqual([told.asked, told.state, told.kinds], [['a', 'b'], 'QUARANTINED', ['event_set_aside']])
-})
-
-test('[partner-inbox.12] [EV-26] [EV-34] an event that could mean two operations is applied to neither, and both are asked about', async () => {
-  const told = await applied({ meaning: TWO })
-  assert.deepEqual([told.asked, told.state, told.parkings, told.kinds], [['a', 'b'], 'PARKED', 1, []])
-})
-
 test('[partner-inbox.12] what no money is said to have moved by is asked about, and no case', async () => {
   const failed = await applied({ meaning: TWO, event: { status: 'FAILED' } })
   assert.deepEqual([failed.asked, failed.state, failed.outcome], [['a', 'b'], 'DONE', 'ASKED'])
   const waiting = await applied({ meaning: TWO, event: { status: 'PENDING' } })
   assert.deepEqual([waiting.asked, waiting.outcome], [[], 'IN_PROGRESS'])
-})
-
-test('[partner-inbox.12] what the bank’s answers have booked on one of them is settled', async () => {
-  const told = await applied({ meaning: TWO, booked: 'b' })
-  assert.deepEqual([told.asked, told.state, told.outcome], [[], 'DONE', 'KNOWN'])
 })
 
 for (const [meaning, kind] of [

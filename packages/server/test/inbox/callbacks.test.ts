@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { pino } from 'pino'
 import type { ChargeEvent, Inbound } from '../../src/banks/inbound.ts'
-import { createInboxJobs } from '../../src/inbox/jobs.ts'
-import { createInboxCommands } from '../../src/inbox/receive.ts'
-import type { Receiver } from '../../src/inbox/receivers.ts'
-import { createInboxStore, type InboxEvent } from '../../src/inbox/store.ts'
-import { administer, testDatabase } from '../support/database.ts'
-import { testEngine } from '../support/engine.ts'
+import type { InboxEvent } from '../../src/inbox/store.ts'
+import { administer } from '../support/database.ts'
 import { cases, inbox } from '../support/evidence.ts'
-import { UNREAD } from '../support/partner-events.ts'
-import { steppedClock } from '../support/stepped-clock.ts'
+import { inboxOf } from './fixture.ts'
 
 /** Callbacks of a bank that tells several events in each: one a word, `charge:value`. */
 
@@ -27,47 +21,30 @@ const inbound: Pick<Inbound, 'parse'> = {
       }),
 }
 
-/** The charge of a name. */
 function idOf(name: string): string {
   return `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`
 }
 
 async function inboxWith(t: TestContext, { isApplying = true } = {}) {
-  const { url, database } = await testDatabase(t)
-  const { engine, ids } = testEngine(t, url)
-  const clock = steppedClock()
   const applied: string[] = []
   const stored: InboxEvent[][] = []
-  const receiver: Receiver = {
-    match: async (references) =>
-      references.map(({ transactionId }) => {
-        const id = idOf(transactionId ?? '')
-        return { id, among: [id] }
-      }),
-    hasBooked: async () => false,
-    exists: async () => true,
-    canAsk: true,
-    apply: async (_id, { references, content }) => {
-      if (references.transactionId === 'broken') throw new Error('broken')
-      applied.push(`${references.transactionId}:${content}`)
-      return 'APPLIED'
-    },
-    ask: async () => undefined,
-  }
-  const receivers = { charge: receiver, payout: receiver, refund: receiver }
-  const cashIns = { atPartner: async () => ({}), drainNewReferences: () => [] }
-  const store = createInboxStore(database)
-  const logger = pino({ level: 'silent' })
-  const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger, reports: UNREAD })
-  const commands = createInboxCommands({
-    store,
+  const { url, database, jobs, commands, later } = await inboxOf(
+    t,
     inbound,
-    receivers,
-    clock,
-    ids,
-    reports: UNREAD,
-    onStored: (events) => void stored.push([...events]),
-  })
+    {
+      match: async (references) =>
+        references.map(({ transactionId }) => {
+          const id = idOf(transactionId ?? '')
+          return { id, among: [id] }
+        }),
+      apply: async (_id, { references, content }) => {
+        if (references.transactionId === 'broken') throw new Error('broken')
+        applied.push(`${references.transactionId}:${content}`)
+        return 'APPLIED'
+      },
+    },
+    (events) => void stored.push([...events]),
+  )
   return {
     url,
     database,
@@ -76,23 +53,10 @@ async function inboxWith(t: TestContext, { isApplying = true } = {}) {
       await commands.accept({ endpoint: 'words', body: Buffer.from(text), isProven })
       for (const events of stored.splice(0)) if (isApplying) await jobs.apply(events)
     },
-    later: async (ms: number) => {
-      clock.advance(ms)
-      await jobs.processNext()
-    },
+    later,
     rows: async () => (await inbox(database)).map(({ state, outcome }) => `${state} ${outcome}`),
   }
 }
-
-test('[partner-inbox.16] [EV-48] each event of a callback is stored and applied for itself, once', async (t) => {
-  const events = await inboxWith(t)
-  await events.accept('a b c')
-  await events.accept('c b d')
-  assert.deepEqual(events.applied, ['a:1', 'b:1', 'c:1', 'd:1'])
-  assert.deepEqual(await events.rows(), Array(4).fill('DONE APPLIED'))
-  await events.accept('e e')
-  assert.deepEqual(events.applied.slice(4), ['e:1'], 'twice in one callback it is one')
-})
 
 test('[partner-inbox.16] [EV-48] an event that fails, or contradicts another, keeps none of its callback back', async (t) => {
   const events = await inboxWith(t)

@@ -1,60 +1,24 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { pino } from 'pino'
 import type { CashInModule } from '../../src/cash-in/index.ts'
-import { createInboxJobs } from '../../src/inbox/jobs.ts'
-import { createInboxCommands } from '../../src/inbox/receive.ts'
-import type { Receiver } from '../../src/inbox/receivers.ts'
 import { cashInInput } from '../../src/inbox/rules.ts'
-import { createInboxStore } from '../../src/inbox/store.ts'
-import { testDatabase } from '../support/database.ts'
-import { testEngine } from '../support/engine.ts'
 import { cases, inbox, whileFirstIsHeld } from '../support/evidence.ts'
-import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
-import { steppedClock } from '../support/stepped-clock.ts'
+import { inbound, paidEvent } from '../support/partner-events.ts'
+import { inboxOf } from './fixture.ts'
 
 const FIRST = '0198c0de-7a11-7000-8000-000000000001'
 const SECOND = '0198c0de-7a11-7000-8000-000000000002'
 
 /** The inbox with cash-ins that do as they are told, and nobody who applies what comes in at once. */
 async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
-  const { url, database } = await testDatabase(t)
-  const { engine, ids } = testEngine(t, url)
-  const clock = steppedClock()
-  const store = createInboxStore(database)
-  const receiver: Receiver = {
+  const { database, commands, later } = await inboxOf(t, inbound, {
     match: async (references) =>
       references.map(({ externalId }) => ({ id: externalId ?? undefined, among: externalId ? [externalId] : [] })),
-    hasBooked: async () => false,
-    exists: async () => true,
-    canAsk: true,
     apply: async (id, event) => {
       const input = event.subject === 'charge' ? cashInInput(event, true) : undefined
       return (await apply(id, typeof input === 'object' ? input : { on: 'work.requested' }))?.result
     },
-    ask: async () => undefined,
-  }
-  const receivers = { charge: receiver, payout: receiver, refund: receiver }
-  const cashIns = { atPartner: async () => ({ kind: 'NOT_FOUND' }), drainNewReferences: () => [] }
-  const commands = createInboxCommands({
-    store,
-    inbound,
-    receivers,
-    clock,
-    ids,
-    reports: UNREAD,
-    onStored: () => undefined,
-  })
-  const jobs = createInboxJobs({
-    store,
-    inbound,
-    receivers,
-    cashIns,
-    engine,
-    clock,
-    logger: pino({ level: 'silent' }),
-    reports: UNREAD,
   })
   return {
     database,
@@ -62,10 +26,7 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
       const event = paidEvent({ id, valueCents, providerTransactionId: id })
       return commands.accept({ endpoint: 'cash-in', body: Buffer.from(JSON.stringify(event)), isProven: true })
     },
-    later: async (ms: number) => {
-      clock.advance(ms)
-      await jobs.processNext()
-    },
+    later,
     rows: () => inbox(database),
   }
 }

@@ -5,7 +5,6 @@ import { createInboxReports } from '../../src/inbox/jobs.ts'
 import type { InboxResult } from '../../src/inbox/store.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
-/** What is told of a result: to whoever counts, and to the log. */
 function reportOf(result: Partial<InboxResult>) {
   const log = capturedLog()
   const outcomes: EventOutcome[] = []

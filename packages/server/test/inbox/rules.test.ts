@@ -58,16 +58,6 @@ test('[partner-inbox.6] what moved is confirmed with what the event says of it',
   })
 })
 
-test('[partner-inbox.6] [P6] a failure is only taken as verified where the bank cannot be asked', () => {
-  const failed = { kind: 'failed', failure: FAILURE } as const
-  for (const canAsk of [true, false]) {
-    const input = { on: 'partner.failed', ...FAILURE, transactionId: 'tx', isVerified: !canAsk }
-    assert.deepEqual(cashInInput({ ...charge, ...failed }, canAsk), input)
-    assert.deepEqual(cashOutInput({ ...payout, ...failed }, canAsk), input)
-    assert.deepEqual(refundInInput({ ...refund, ...failed }, canAsk), input)
-  }
-})
-
 test('[partner-inbox.6] a status of progress changes nothing, and an unknown status leads to a status query', () => {
   const progress = { kind: 'in_progress' } as const
   const unclear = { kind: 'changed', saysMoneyMoved: false } as const

@@ -7,13 +7,11 @@ import { runInNewContext } from 'node:vm'
  * request. The pauses that a script makes are left out.
  */
 
-/** A variable, of a collection or of a path. */
 interface Variable {
   readonly key: string
   readonly value: string
 }
 
-/** A folder or a request. */
 interface Item {
   readonly name: string
   readonly item?: readonly Item[]

@@ -20,7 +20,6 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'noteCase',
 ]
 
-/** The collection as a tool reads it. */
 function collectionFor(endpoints: readonly Endpoint[]): Collection {
   return JSON.parse(JSON.stringify(collectionOf(endpoints, 'http://127.0.0.1:8080')))
 }
@@ -82,35 +81,6 @@ test('[reference.11] run as a whole at a fresh sandbox the collection succeeds, 
     assert.deepEqual(await standing(), before)
   }
   await pix.assertBooksAgree()
-})
-
-test('[reference.4] every variable of the collection is known, and every id of a path is one', () => {
-  const known = collection.variable.map(({ key }) => key)
-  const used = [...JSON.stringify(collection).matchAll(/\{\{([a-zA-Z]+)\}\}/g)].map(([, name = '']) => name)
-  assert.deepEqual(
-    [...new Set(used)].filter((name) => !known.includes(name)),
-    [],
-  )
-  const kept = [...JSON.stringify(collection).matchAll(/variables?\.set\('(\w+)'/gi)].map(([, name = '']) => name)
-  assert.deepEqual(
-    known.filter((name) => !kept.includes(name)),
-    ['baseUrl', 'adminToken'],
-    'these are left to the reader',
-  )
-})
-
-test('[reference.4] what removes the endpoint and the key stands last, for who runs it all', () => {
-  assert.deepEqual(
-    requests.slice(-2).map(({ name }) => name),
-    [endpoints.deleteWebhook, endpoints.deactivateApiKey].map(({ summary }) => summary),
-  )
-})
-
-test('[reference.4] a body of the collection is the example, under a new reference each time', () => {
-  const create = requests.find(({ name }) => name === endpoints.createCashIn.summary)
-  const { transaction } = JSON.parse(create?.request?.body?.raw ?? '')
-  assert.equal(transaction.externalId, 'order-1001-{{$guid}}')
-  assert.equal(transaction.value, 150)
 })
 
 test('[reference.4] llms.txt begins with a title and a summary, and names every endpoint', () => {

@@ -43,7 +43,6 @@ async function shell(t: TestContext, { url }: World): Promise<Shell> {
   return { variables, run, used }
 }
 
-/** Keys, receivers and what needs no money. */
 async function prepare({ run, variables }: Shell): Promise<void> {
   const { apiKey } = await run('generateApiKey')
   variables.PIXGATE_API_KEY = apiKey
@@ -74,7 +73,6 @@ async function prepare({ run, variables }: Shell): Promise<void> {
   }
 }
 
-/** A charge that is paid, and a part of it that goes back. */
 async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   variables.CASH_IN_ID = (await run('createCashIn')).id
   await run('payCashIn')
@@ -98,7 +96,6 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   await run('returnCashIn')
 }
 
-/** Payouts, the one of them that comes back, and the switch. */
 async function moneyOut({ run, variables }: Shell, pix: World): Promise<void> {
   variables.CASH_OUT_ID = (await run('createCashOut')).id
   await pix.until(`/api/pix/cash-out/${variables.CASH_OUT_ID}`, ({ status }) => status === 'CONFIRMED')
@@ -152,7 +149,6 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('deactivateAllApiKeys')
 }
 
-/** A day that is over, and what is taken of it. */
 async function closes({ run, variables }: Shell, pix: World): Promise<void> {
   const { to } = boundsOf(dayOf(pix.clock.now()))
   pix.clock.advance(to - pix.clock.now())
@@ -195,7 +191,6 @@ async function cases({ run, variables }: Shell, pix: World): Promise<void> {
   variables.PIXGATE_ADMIN_TOKEN = ADMIN_TOKEN
 }
 
-/** What an approver does about a payout that waits. */
 async function approver({ run, variables }: Shell, pix: World): Promise<void> {
   const { id } = await pix.cashOut({ value: WAITING_REAIS, externalId: 'waits' })
   variables.CASH_OUT_ID = id
@@ -204,10 +199,8 @@ async function approver({ run, variables }: Shell, pix: World): Promise<void> {
   variables.PIXGATE_ADMIN_TOKEN = ADMIN_TOKEN
 }
 
-/** More than any example sends. */
 const WAITING_REAIS = 90
 
-/** More than any example adjusts. */
 const PROPOSED_REAIS = 600
 
 test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {

@@ -96,22 +96,6 @@ test('[reference.1] parameters that caches and links add change nothing', async 
 /** A link that is none of ours: a path of the service, an anchor, or the icon that is nothing. */
 const ELSEWHERE = /(?:src|href)="(?!\/(?![/\\])|#|data:,")/i
 
-test('[reference.2] a link that leads elsewhere is known by any spelling', () => {
-  const links = [
-    'https://evil.example',
-    '//evil.example',
-    '/\\evil.example',
-    'javascript:x',
-    'data:text/html,x',
-    'docs',
-    '',
-  ]
-  for (const link of links) assert.match(`<a href="${link}">`, ELSEWHERE, link)
-  for (const link of ['/', '/docs', '/docs/errors#x', '#x', 'data:,']) {
-    assert.doesNotMatch(`<a href="${link}">`, ELSEWHERE, link)
-  }
-})
-
 test('[reference.2] a page loads nothing and runs nothing, and its policy says so', async (t) => {
   const { read } = await served(t)
   for (const path of PATHS) {
@@ -124,15 +108,6 @@ test('[reference.2] a page loads nothing and runs nothing, and its policy says s
     if (!PAGES.includes(path as '/')) continue
     assert.doesNotMatch(text, /<script|<iframe|<img|<object|\son\w+=|style="|javascript:/i, path)
     assert.doesNotMatch(text, ELSEWHERE, `${path} leads elsewhere`)
-  }
-})
-
-test('[reference.2] no backquote is left of what is code in a sentence', async (t) => {
-  const { read } = await served(t)
-  for (const path of PAGES) {
-    const text = (await read(path)).text.replaceAll(/<(pre|style)>[\s\S]*?<\/\1>/g, '')
-    const left = text.split('\n').filter((line) => line.includes('`') || /\*\*(?!\*)\w/.test(line))
-    assert.deepEqual(left, [], path)
   }
 })
 
@@ -240,27 +215,6 @@ function codeBlocks(page: string): readonly string[] {
   return [...page.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, text = '']) => unescaped(text))
 }
 
-test('[reference.10] the page says all that a receiver needs', async (t) => {
-  const text = unescaped((await (await served(t)).read('/docs')).text)
-  const [, section = ''] = text.split('\nNotifications\n')
-  const [intro = ''] = section.split('pix_cash_in')
-  const words = [
-    'ECDSA P-256',
-    'SHA-256',
-    'DER',
-    'Base64',
-    'raw bytes',
-    '/public-key',
-    'within 5 seconds',
-    'webhook-id',
-  ]
-  const headers = ['webhook-timestamp', 'Digital-Signature', 'Digital-Signature-Key-Id']
-  const schedule =
-    '14 attempts over about 76 hours: at once, then after 5 s, 30 s, 2 min, 5 min, 15 min, 30 min, 1 h, 2 h, 4 h'
-  const statuses = ['401, 403, 404, 408, 409, 425, 429', 'the first 4 of these', 'answer 401']
-  for (const word of [...words, ...headers, schedule, ...statuses]) assert.ok(intro.includes(word), word)
-})
-
 test('[reference.10] [webhooks.8] a receiver that verifies as the page shows takes what is sent, and nothing else', async (t) => {
   const pix = await world(t)
   await pix.paid('10')
@@ -349,7 +303,6 @@ test('[operators.8] where operators have a port of their own, every document say
   }
 })
 
-/** A folder of the collection. */
 interface Collected {
   readonly item: readonly { readonly request: { readonly method: string; readonly url: { readonly raw: string } } }[]
 }
@@ -376,11 +329,6 @@ test('[reference.5] in production nothing leads to the controls of a sandbox, no
   }
   const { variable } = JSON.parse((await read('/collection.json')).text)
   assert.deepEqual(variable[0], { key: 'baseUrl', value: '' })
-})
-
-test('[reference.5] the page says where the token stands where no terminal showed it', async (t) => {
-  const { read } = await served(t)
-  for (const path of ['/', '/docs']) assert.match((await read(path)).text, /sandbox-secrets\.json/, path)
 })
 
 test('[reference.1] a key that is sent along is no fault', async (t) => {

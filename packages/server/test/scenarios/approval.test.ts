@@ -23,7 +23,16 @@ async function office(t: TestContext, environment: Readonly<Record<string, strin
   }
   const say = (token: string, { id }: Answer['body'], approved = true) =>
     as(token)('PUT', `/operator/approvals/${id}`, { approved, reason: 'checked' })
-  return { ...pix, as, admin, bia, approver: bia.token, apiKey, say, makeApprover }
+  const othersMayNot = async (payout: Answer['body'], approved = true) => {
+    for (const token of [ADMIN_TOKEN, admin, apiKey]) {
+      assert.ok([401, 403].includes((await say(token, payout, approved)).status))
+    }
+  }
+  const setSwitch = async (enabled: boolean) => {
+    const { status } = await as(admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
+    assert.equal(status, 200)
+  }
+  return { ...pix, as, admin, bia, approver: bia.token, apiKey, say, makeApprover, othersMayNot, setSwitch }
 }
 
 test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-out.approval.5] a payout waits for two who did not make its key, and then goes', async (t) => {
@@ -40,9 +49,7 @@ test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-ou
     data.map(({ id, approvalsWanted, approvedBy }: Answer['body']) => ({ id, approvalsWanted, approvedBy })),
     [{ id: large.id, approvalsWanted: 2, approvedBy: [] }],
   )
-  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
-    assert.ok([401, 403].includes((await pix.say(token, large)).status))
-  }
+  await pix.othersMayNot(large)
   assert.equal((await pix.say(pix.approver, large)).status, 200)
   assert.equal((await pix.say(pix.approver, large)).body.code, 'approver_not_independent')
   await pix.later(60_000)
@@ -70,11 +77,14 @@ test('[cash-out.approval.8] what an approver refuses is free again, and the merc
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.approval.9] a code is decoded again before it is paid; a bank that does not answer changes nothing', async (t) => {
+test('[cash-out.approval.5] [cash-out.approval.9] an approver reads what the bank decoded of a code, which is decoded again before it is paid; a bank that does not answer changes nothing', async (t) => {
   const pix = await office(t, IMPATIENT)
   const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
   const transaction = { pixCode: buildStaticBrCode(bakery), value: 10, externalId: 'code' }
   const { body: payout } = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction })
+  const [{ paymentType, recipient }] = (await pix.as(pix.approver)('GET', '/operator/approvals')).body.data
+  assert.deepEqual([paymentType, recipient.statedBy, recipient.pixKey], ['qrcode', 'bank', 'padaria@example.com'])
+  assert.match(recipient.document, /^\*\*/)
   const { token: another } = await pix.makeApprover('Caio')
   await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
   const refused = await pix.say(pix.approver, payout)
@@ -86,7 +96,6 @@ test('[cash-out.approval.9] a code is decoded again before it is paid; a bank th
   await pix.assertBooksAgree()
 })
 
-/** The key of a program that an admin made, and a payout that was asked for with it. */
 async function withKeyOf(pix: Awaited<ReturnType<typeof office>>, maker: string) {
   const { apiKey } = (await pix.as(maker)('POST', '/api-key/generate')).body
   const keyId = (await pix.as(maker)('GET', '/api-key')).body.data[0].id
@@ -167,27 +176,14 @@ test('[cash-out.approval.12] an approval that waits while its key or its approve
 
 const HOLD_SWITCH = `SELECT FROM control WHERE name = 'cash_out_switch' FOR UPDATE`
 
-test('[cash-out.approval.5] of a code the approver reads what its bank decoded', async (t) => {
-  const pix = await office(t)
-  const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
-  const transaction = { pixCode: buildStaticBrCode(bakery), value: 10, externalId: 'code' }
-  assert.equal((await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction })).status, 201)
-  const [{ paymentType, recipient }] = (await pix.as(pix.approver)('GET', '/operator/approvals')).body.data
-  assert.deepEqual([paymentType, recipient.statedBy, recipient.pixKey], ['qrcode', 'bank', 'padaria@example.com'])
-  assert.match(recipient.document, /^\*\*/)
-})
-
-test('[refund-in.refusal.1] [refund-in.refusal.2] a refund needs no approval; after a theft an approver drops those that wait', async (t) => {
+test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.switch.2] a refund needs no approval, and waits while the switch is off; after a theft an approver drops those that wait', async (t) => {
   const pix = await office(t)
   const cashIn = await pix.paid('50.00')
-  const setSwitch = (enabled: boolean) =>
-    pix.as(pix.admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
   const [ours, theirs] = [await pix.refundIn(cashIn.id, 20), await pix.refundIn(cashIn.id, 30)]
-  await setSwitch(false)
+  await pix.setSwitch(false)
   await pix.later(60_000)
-  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
-    assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
-  }
+  assert.equal((await pix.get(`/api/pix/refund/${ours.id}`)).status, 'PENDING')
+  await pix.othersMayNot(theirs, false)
   const approval = await pix.say(pix.approver, theirs)
   assert.deepEqual([approval.status, approval.body.code], [409, 'not_possible_in_state'])
   const { status, body } = await pix.say(pix.approver, theirs, false)
@@ -196,7 +192,7 @@ test('[refund-in.refusal.1] [refund-in.refusal.2] a refund needs no approval; af
     [200, 'FAILED', 'refused_by_operator', 3000],
   )
   assert.deepEqual(body, await pix.get(`/api/pix/refund/${theirs.id}`))
-  await setSwitch(true)
+  await pix.setSwitch(true)
   await pix.until(`/api/pix/refund/${ours.id}`, (refund) => refund.status === 'CONFIRMED')
   assert.equal((await pix.say(pix.approver, ours, false)).body.code, 'not_possible_in_state')
   for (const id of [cashIn.id, 'none']) assert.equal((await pix.say(pix.approver, { id }, false)).status, 404)
@@ -205,19 +201,13 @@ test('[refund-in.refusal.1] [refund-in.refusal.2] a refund needs no approval; af
 
 test('[cash-out.approval.11] after a theft an approver drops what waits while payouts are off, and none of it leaves', async (t) => {
   const pix = await office(t)
-  const setSwitch = async (enabled: boolean) => {
-    const { status } = await pix.as(pix.admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
-    assert.equal(status, 200)
-  }
   const [ours, theirs] = [await pix.cashOut({ value: 5 }), await pix.cashOut({ value: 6 })]
-  await setSwitch(false)
+  await pix.setSwitch(false)
   await pix.later(60_000)
-  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
-    assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
-  }
+  await pix.othersMayNot(theirs, false)
   const { status: now, approvalsWanted } = (await pix.say(pix.approver, theirs, false)).body
   assert.deepEqual([now, approvalsWanted], ['RELEASED', 0])
-  await setSwitch(true)
+  await pix.setSwitch(true)
   await pix.until(`/api/pix/cash-out/${ours.id}`, ({ status }) => status === 'CONFIRMED')
   const { status, failureCode } = await pix.get(`/api/pix/cash-out/${theirs.id}`)
   assert.deepEqual([status, failureCode], ['RELEASED', 'refused_by_operator'])

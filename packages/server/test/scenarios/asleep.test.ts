@@ -7,6 +7,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { written } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ask, type ProcessWorld, processWorld } from '../support/process-world.ts'
+import { bytesOf } from '../support/raw-requests.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
 
 /** A process that slept must not do what its clients have long given up and asked elsewhere. */
@@ -71,23 +72,13 @@ interface Request {
   readonly body?: object
 }
 
-/** All that a client or an operator can have written. */
 function ordersOf(cashInId: string): readonly Order[] {
-  const create =
-    (path: string, body: (externalId: string) => object): Order =>
-    (externalId) => ({
-      method: 'POST',
-      path,
-      body: body(externalId),
-    })
-  const operate =
-    (method: string, path: string, body?: object): Order =>
-    () => ({
-      token: ADMIN_TOKEN,
-      method,
-      path,
-      ...(body ? { body } : {}),
-    })
+  const create = (path: string, body: (externalId: string) => object): Order => {
+    return (externalId) => ({ method: 'POST', path, body: body(externalId) })
+  }
+  const operate = (method: string, path: string, body?: object): Order => {
+    return () => ({ token: ADMIN_TOKEN, method, path, ...(body && { body }) })
+  }
   return [
     create('/api/pix/cash-in', (externalId) => ({ transaction: { value: 1, externalId } })),
     create('/api/pix/cash-out', payout),
@@ -99,12 +90,10 @@ function ordersOf(cashInId: string): readonly Order[] {
   ]
 }
 
-function payout(externalId: string) {
-  return {
-    transaction: { value: 1, externalId },
-    recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
-  }
-}
+const payout = (externalId: string) => ({
+  transaction: { value: 1, externalId },
+  recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
+})
 
 /** Clients that talk with the server itself, byte by byte. */
 function clientsOf(pix: ProcessWorld) {
@@ -115,7 +104,8 @@ function clientsOf(pix: ProcessWorld) {
   }
   async function send(request: Request, socket?: Socket): Promise<Socket> {
     const connection = socket ?? (await connected())
-    connection.write(bytesOf(request, pix.apiKey))
+    const { method, path, token = pix.apiKey, body } = request
+    connection.write(bytesOf(method, path, token, body, 'Connection: close'))
     return connection
   }
   return {
@@ -128,17 +118,4 @@ function clientsOf(pix: ProcessWorld) {
       connection.destroy()
     },
   }
-}
-
-function bytesOf({ token, method, path, body }: Request, apiKey: string): string {
-  const content = body ? JSON.stringify(body) : ''
-  return [
-    `${method} ${path} HTTP/1.1`,
-    'Host: x',
-    `Authorization: Bearer ${token ?? apiKey}`,
-    'Connection: close',
-    ...(body ? ['Content-Type: application/json', `Content-Length: ${content.length}`] : []),
-    '',
-    content,
-  ].join('\r\n')
 }

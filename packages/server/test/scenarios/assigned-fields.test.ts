@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { everythingStored } from '../support/everything-stored.ts'
+import { type Path, withAt } from '../support/example-fields.ts'
 import { operatorToken } from '../support/operators.ts'
 import { type World, world } from '../support/world.ts'
 
-/** What a row has and a caller might like to choose. */
 const COLUMNS = [
   ...'id status state valueCents value_cents amount fee feeCents fee_cents netCents refundedCents reservedCents'.split(
     ' ',
@@ -18,21 +18,11 @@ const COLUMNS = [
   ),
 ]
 
-type Path = readonly string[]
-
-/** Where the objects of an example are. */
 function objectsIn(value: unknown, at: Path = []): Path[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   return [at, ...Object.entries(value).flatMap(([name, inner]) => objectsIn(inner, [...at, name]))]
 }
 
-function withField(value: unknown, [name, ...rest]: Path, field: string): object {
-  const object = value as Record<string, unknown>
-  if (name === undefined) return { ...object, [field]: 1 }
-  return { ...object, [name]: withField(object[name], rest, field) }
-}
-
-/** Whether the schema of a body has this field there. */
 function isDeclared(schema: unknown, [name, ...rest]: Path, field: string): boolean {
   const { properties = {}, anyOf = [] } = schema as { properties?: Record<string, unknown>; anyOf?: unknown[] }
   if (anyOf.some((one) => isDeclared(one, name === undefined ? [] : [name, ...rest], field))) return true
@@ -61,7 +51,7 @@ test('[http.7] no field of a body assigns what is ours: it is 400 with its name,
     for (const at of objectsIn(definition.example)) {
       for (const field of COLUMNS) {
         if (isDeclared(definition.body, at, field)) continue
-        const body = withField(definition.example, at, field)
+        const body = withAt(definition.example, at, (object) => ({ ...(object as object), [field]: 1 }))
         const answer = await pix.call(definition.method, path, body, headers.get(definition))
         const name = [...at, field].join('.')
         const what = `${definition.id} ${name}: ${JSON.stringify(answer.body)}`

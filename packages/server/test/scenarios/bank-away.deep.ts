@@ -10,7 +10,6 @@ import { finished } from '../support/progress.ts'
  * Meanwhile payers pay and merchants go on. Then it is back, and tells everything late, three times and in any order.
  */
 
-/** Of each kind at each time. */
 const LOAD = 6
 
 /** The hour, in steps: what is due in one is done before the next. */

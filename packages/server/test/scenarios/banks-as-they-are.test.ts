@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
-import { caseFacts, cases } from '../support/evidence.ts'
+import { caseFacts, openCases } from '../support/evidence.ts'
 import type { Telling, Told } from '../support/lying-bank.ts'
 import { type LyingEfi, lyingEfi } from '../support/lying-efi.ts'
 import { callbackAddress } from '../support/standard-bank.ts'
@@ -13,7 +13,6 @@ import { stepUntil } from '../support/stepping.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Makes something else of each object of a body, innermost first. */
 function mapped(json: unknown, map: (object: Record<string, unknown>) => object): unknown {
   if (Array.isArray(json)) return json.map((item) => mapped(item, map))
   if (typeof json !== 'object' || json === null) return json
@@ -44,7 +43,6 @@ const inLocalTime = telling((object) =>
   ),
 )
 
-/** A charge, and its path. */
 async function charged(pix: LyingEfi, value = '100') {
   const made = await pix.charge(value)
   return { ...made, path: `/api/pix/cash-in/${made.id}`, atBank: `charges/${made.id}` }
@@ -59,8 +57,6 @@ async function paid(pix: LyingEfi, value?: string) {
 
 /** No callback comes: the statement alone tells. */
 const loseCallbacks = (pix: LyingEfi) => pix.bank('PUT', '/control/lies', { perThousand: { eventLost: 1_000 } })
-
-const open = async ({ database }: LyingEfi) => (await cases(database)).filter((kind) => !kind.endsWith('(closed)'))
 
 for (const standard of ['api-pix', 'efi'] as const) {
   for (const [name, tells] of [
@@ -80,7 +76,7 @@ for (const standard of ['api-pix', 'efi'] as const) {
       await pix.pass(2 * MINUTE_MS, 10_000)
       assert.equal((await pix.get(lost.path)).status, 'PAID')
       await pix.pass(10 * MINUTE_MS)
-      assert.deepEqual(await open(pix), [])
+      assert.deepEqual(await openCases(pix.database), [])
       await pix.assertBooksAgree()
     })
 
@@ -98,7 +94,7 @@ for (const standard of ['api-pix', 'efi'] as const) {
     await pix.pass(2 * MINUTE_MS, 10_000)
     assert.equal((await pix.get(lost.path)).status, 'PAID')
     await pix.pass(10 * MINUTE_MS)
-    assert.deepEqual(await open(pix), [])
+    assert.deepEqual(await openCases(pix.database), [])
     await pix.assertBooksAgree()
   })
 
@@ -124,7 +120,7 @@ for (const standard of ['api-pix', 'efi'] as const) {
       [['CONFIRMED', 'PARTNER', 100]],
     )
     assert.equal((await pix.get(path)).status, 'PAID')
-    assert.deepEqual(await open(pix), [])
+    assert.deepEqual(await openCases(pix.database), [])
     await pix.assertBooksAgree()
   })
 
@@ -165,14 +161,14 @@ for (const standard of ['api-pix', 'efi'] as const) {
     )
     await pix.pass(2 * MINUTE_MS, 10_000)
     assert.equal((await pix.get(other.path)).status, 'PAID')
-    assert.deepEqual(await open(pix), ['statement_unreadable'])
+    assert.deepEqual(await openCases(pix.database), ['statement_unreadable'])
     const [{ list, member, item }] = (await caseFacts(pix.database, 'statement_unreadable')) as [Record<string, string>]
     assert.deepEqual([list, member, JSON.parse(item ?? '').txid], ['received', '/valor', oddTxid])
     await pix.pass(30 * MINUTE_MS)
-    assert.deepEqual(await open(pix), ['statement_unreadable'])
+    assert.deepEqual(await openCases(pix.database), ['statement_unreadable'])
     pix.tell()
     await pix.pass(HOUR_MS)
-    assert.deepEqual(await open(pix), [])
+    assert.deepEqual(await openCases(pix.database), [])
     assert.equal((await pix.get(odd.path)).status, 'PAID')
     await pix.assertBooksAgree()
   })
@@ -185,10 +181,10 @@ for (const standard of ['api-pix', 'efi'] as const) {
     await pix.bankAction(`${atBank}/pay`)
     pix.tell(telling((object) => (object.txid === txid && 'endToEndId' in object ? { ...object, valor: '?' } : object)))
     await pix.pass(MINUTE_MS, 10_000)
-    assert.deepEqual(await open(pix), ['statement_unreadable'])
+    assert.deepEqual(await openCases(pix.database), ['statement_unreadable'])
     await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
     await pix.pass(3 * MINUTE_MS)
-    assert.deepEqual(await open(pix), [])
+    assert.deepEqual(await openCases(pix.database), [])
   })
 
   test(`[api-pix.11] at ${standard}, a callback of another form is read, and one that is not understood is logged and counted`, async (t) => {

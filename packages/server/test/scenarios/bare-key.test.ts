@@ -6,20 +6,17 @@ import { cases, notifiedStatuses, payoutSwitch } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
-import { stepUntil } from '../support/stepping.ts'
+import { minutes, stepUntil } from '../support/stepping.ts'
+import { ALONE, BANKS, codeOf, operatorOf } from '../support/suspense.ts'
 import { type WorldOptions, world } from '../support/world.ts'
 
 /** Money that nothing explains: a payment to the bare Pix key, and what an operator decides of it. */
 
-const BANKS = [undefined, 'api-pix', 'efi'] as const
 const FORGOTTEN = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
-/** One person decides everything. */
-const ALONE = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000000' }
 
 interface Given {
   readonly bank?: WorldOptions['standard']
   readonly environment?: Record<string, string>
-  /** Somebody stands between the bank and the service. */
   readonly isTampered?: boolean
 }
 
@@ -28,38 +25,30 @@ async function held(t: TestContext, { bank, environment = ALONE, isTampered = fa
   const options = { isStepped: true, ...(bank && { standard: bank }) }
   const tampered = isTampered ? await tamperedWorld(t, options, environment) : undefined
   const pix = tampered ?? (await world(t, environment, options))
-  const minutes = async (count: number) => {
-    for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
-  }
   await pix.charge('10')
-  await minutes(1)
+  await minutes(pix, 1)
   if (bank) await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 150_00 })
   else {
+    // As after a backup was restored: the bank has a charge that we have forgotten.
     const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
-    const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
-    const terms = { valueCents: 150_00, expiresAt, merchant }
+    const terms = { valueCents: 150_00, expiresAt: new Date(pix.clock.now() + 3_600_000).toISOString(), merchant }
     assert.equal((await pix.bank('PUT', `/charges/${FORGOTTEN}`, terms)).status, 201)
     await pix.behave({ eventDelayMs: 3_600_000 })
     await pix.bankAction(`charges/${FORGOTTEN}/pay`)
   }
-  await minutes(bank ? 35 : 5)
+  await minutes(pix, bank ? 35 : 5)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
   const list = async () => (await pix.call('GET', '/operator/cases?kind=unexplained_credit', undefined, ana)).body.data
   const [{ id: caseId }] = await list()
-  const read = async () => (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
+  const { decideOn } = operatorOf(pix, ana)
   return {
     pix,
     tampered,
     ana,
     caseId,
-    minutes,
+    minutes: (count: number) => minutes(pix, count),
     list,
-    read,
-    decide: async (decision: string, given: object = {}) => {
-      const { version } = await read()
-      const asked = { decision, version, reason: 'as the payer wants', ...given }
-      return pix.call('POST', `/operator/cases/${caseId}/decisions`, asked, ana)
-    },
+    decide: (decision: string, given: object = {}) => decideOn(caseId, decision, given),
     refunds: async () => (await pix.call('GET', '/api/pix/refund')).body.data,
     ends: async (status: string) => {
       const [{ id }] = (await pix.call('GET', '/api/pix/refund')).body.data
@@ -76,11 +65,6 @@ async function held(t: TestContext, { bank, environment = ALONE, isTampered = fa
 }
 
 const HELD = { suspense_in: 150_00n, settlement: -150_00n }
-
-const codeOf = ({ status, body }: { readonly status: number; readonly body: { readonly code?: string } }) => [
-  status,
-  body.code,
-]
 
 for (const bank of BANKS) {
   test(`[adjustment.held.6] [refund-in.detail.3] a payment that names no charge goes back to its payer, in two parts: ${bank ?? 'pixgate'}`, async (t) => {
@@ -144,7 +128,7 @@ for (const [decision, expected] of [
   ['credit', { available: 150_00n, settlement: -150_00n }],
   ['write_off', { losses: 150_00n, settlement: -150_00n }],
 ] as const) {
-  test(`[adjustment.held.5] [adjustment.held.7] money that nothing explains: ${decision}`, async (t) => {
+  test(`[adjustment.held.5] [adjustment.held.7] [api-pix.9] [cases.53] [PL-3] money that nothing explains: ${decision}`, async (t) => {
     const { pix, decide, minutes } = await held(t, { bank: 'api-pix' })
     assert.equal((await decide(decision)).status, 200)
     await minutes(10)
@@ -154,7 +138,7 @@ for (const [decision, expected] of [
   })
 }
 
-test('[adjustment.held.3] money that nothing explains is booked by the charge that the operator names', async (t) => {
+test('[adjustment.held.3] [cases.53] [PL-3] money that nothing explains is booked by the charge that the operator names', async (t) => {
   const { pix, decide, minutes } = await held(t, { bank: 'efi' })
   const charge = await pix.charge('150')
   const answer = await decide('book', { operationId: charge.id })
@@ -167,7 +151,7 @@ test('[adjustment.held.3] money that nothing explains is booked by the charge th
   await pix.assertBooksAgree()
 })
 
-test('[adjustment.held.8] [trip-wire.2] what the bank gives back of it by itself closes its case, and suspends nothing', async (t) => {
+test('[adjustment.held.8] [cases.53] [PL-3] [trip-wire.2] what the bank gives back of it by itself closes its case, and suspends nothing', async (t) => {
   const { pix, decide, ends, minutes, sentBack } = await held(t)
   assert.equal((await decide('return_to_payer', { amountCents: 50_00 })).status, 200)
   await ends('CONFIRMED')

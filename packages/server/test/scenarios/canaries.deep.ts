@@ -3,6 +3,7 @@ import test from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { createLogger } from '../../src/platform/log.ts'
 import { administer } from '../support/database.ts'
+import { type Path, withAt } from '../support/example-fields.ts'
 import { operatorToken } from '../support/operators.ts'
 import { signatureOf } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
@@ -10,7 +11,6 @@ import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 /** A person who is nowhere else, in each spelling that a field may take. */
 const CANARIES = ['Sabiá Laranjeira', '11144477735', '111.444.777-35', 'sabia@laranjeira.example', 11144477735] as const
 
-/** What the log and the metrics must not have of them, however it is written. */
 const SPELLINGS = CANARIES.flatMap((canary) => {
   const text = String(canary)
   return [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1), Buffer.from(text).toString('base64')]
@@ -19,23 +19,11 @@ const SPELLINGS = CANARIES.flatMap((canary) => {
 /** References, which the log names so that somebody can find them: persons are not to be put there. */
 const REFERENCES: ReadonlySet<string> = new Set(['externalId', 'transactionId', 'endToEndId', 'returnId'])
 
-type Field = readonly (string | number)[]
-
-/** Every field of an example that is no reference. */
-function fieldsOf(value: unknown, at: Field = []): Field[] {
+function fieldsOf(value: unknown, at: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return REFERENCES.has(String(at.at(-1))) ? [] : [at]
-  const inside = Object.entries(value).flatMap(([name, part]) =>
-    fieldsOf(part, [...at, Array.isArray(value) ? Number(name) : name]),
-  )
+  const inside = Object.entries(value).flatMap(([name, part]) => fieldsOf(part, [...at, name]))
   // One that nobody knows, by value and by name.
   return Array.isArray(value) ? inside : [...inside, [...at, 'unknown'], [...at, String(CANARIES[0])]]
-}
-
-function withField(value: unknown, [name, ...rest]: Field, canary: unknown): unknown {
-  if (name === undefined) return canary
-  if (Array.isArray(value)) return value.map((item, index) => (index === name ? withField(item, rest, canary) : item))
-  const object = (value ?? {}) as Record<string, unknown>
-  return { ...object, [name]: withField(object[name], rest, canary) }
 }
 
 interface Sent {
@@ -45,7 +33,6 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Every request of an endpoint that has a canary in one place. */
 function requestsOf({ path, query, example }: Endpoint): Sent[] {
   const body = example === undefined ? undefined : JSON.stringify(example)
   const names = Object.keys((query as { properties?: object } | undefined)?.properties ?? {})
@@ -57,7 +44,7 @@ function requestsOf({ path, query, example }: Endpoint): Sent[] {
       (name) => ({ body, headers: { [name]: String(text) } }),
     )
     const fields = example === undefined ? [] : fieldsOf(example)
-    const inBody = fields.map((field) => ({ body: JSON.stringify(withField(example, field, canary)) }))
+    const inBody = fields.map((field) => ({ body: JSON.stringify(withAt(example, field, () => canary)) }))
     const spoiled = body === undefined ? [] : [{ body: `${JSON.stringify(canary)}${body}` }, { body: `{"${canary}` }]
     return [...inPath, ...inQuery, ...inHeaders, ...inBody, ...spoiled]
   })

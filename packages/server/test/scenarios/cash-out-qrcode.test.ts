@@ -4,6 +4,8 @@ import { buildDynamicBrCode, buildStaticBrCode } from '@pixgate/brcode'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
+import { stepUntil } from '../support/stepping.ts'
+import { codeOf } from '../support/suspense.ts'
 import { world } from '../support/world.ts'
 
 const MERCHANT = { merchantName: 'Padaria Central', merchantCity: 'Recife' }
@@ -11,12 +13,9 @@ const STATIC = { pixKey: 'padaria@example.com', ...MERCHANT }
 const SAQUE =
   '00020126630014br.gov.bcb.pix0115thalesog@me.com0210Pedido 1230308123412345204000053039865802BR5914THALES OGLIARI6015SAO MIGUEL DO O62070503***6304901C'
 
-/** A merchant with R$ 100.00, and codes of another bank to pay. */
 async function funded(t: TestContext, environment: Record<string, string> = {}) {
   const pix = await world(t, environment, { isStepped: true })
-  const { id } = await pix.charge('100.00')
-  await pix.bank('POST', `/control/charges/${id}/pay`, {})
-  await pix.becomes(id, 'PAID')
+  await pix.balance(100_00)
   let payouts = 0
   async function pay(pixCode: string, transaction: object = {}, more: object = {}) {
     payouts += 1
@@ -28,18 +27,9 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
     assert.equal(status, 201, JSON.stringify(body))
     return body.pixCode
   }
-  async function becomes(payoutId: string, status: string, stepMs = 1_000) {
-    for (let step = 0; step < 100; step++) {
-      const { body } = await pix.call('GET', `/api/pix/cash-out/${payoutId}`)
-      if (body.status === status) return body
-      await pix.later(stepMs)
-    }
-    return assert.fail(`never ${status}`)
-  }
+  const becomes = (id: string, status: string) => stepUntil(pix, `/api/pix/cash-out/${id}`, status)
   return { ...pix, pay, dynamicCode, becomes }
 }
-
-const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code]
 
 test('[cash-out.qrcode.1] [QR-1] what is no code is 400 before anything else, and says what is wrong', async (t) => {
   const pix = await funded(t)
@@ -109,9 +99,9 @@ test('[cash-out.qrcode.6] [QR-8] [QR-9] a dynamic code is paid by one payout at 
 test('[cash-out.qrcode.6] [QR-8] a code whose payout failed may be paid again', async (t) => {
   const pix = await funded(t)
   const code = await pix.dynamicCode({ valueCents: 2_500 })
-  await pix.bank('PUT', '/control/behavior', { cashOut: 'fail' })
+  await pix.behave({ cashOut: 'fail' })
   await pix.becomes((await pix.pay(code)).body.id, 'FAILED')
-  await pix.bank('PUT', '/control/behavior', { cashOut: 'auto' })
+  await pix.behave({ cashOut: 'auto' })
   await pix.becomes((await pix.pay(code)).body.id, 'CONFIRMED')
   await pix.assertBooksAgree()
 })
@@ -119,20 +109,20 @@ test('[cash-out.qrcode.6] [QR-8] a code whose payout failed may be paid again', 
 test('[cash-out.qrcode.3] [QR-2] a bank that does not decode is 503, and nothing is stored', async (t) => {
   const pix = await funded(t, IMPATIENT)
   const code = await pix.dynamicCode({ valueCents: 2_500 })
-  await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
+  await pix.behave({ latencyMs: TOO_LATE_MS })
   const refused = await pix.pay(code, { externalId: 'again' })
   assert.deepEqual(codeOf(refused), [503, 'partner_unavailable'])
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
-  await pix.bank('PUT', '/control/behavior', { latencyMs: 0 })
+  await pix.behave({ latencyMs: 0 })
   assert.equal((await pix.pay(code, { externalId: 'again' })).status, 201)
 })
 
 test('[partner.9] [QR-2] a bank that has decoded nothing five times is not asked, and the client does not wait; 5 s later it is', async (t) => {
   const pix = await funded(t, IMPATIENT)
   const code = await pix.dynamicCode({ valueCents: 2_500 })
-  await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
+  await pix.behave({ latencyMs: TOO_LATE_MS })
   for (let asked = 0; asked < 5; asked++) assert.equal((await pix.pay(code)).status, 503)
-  await pix.bank('PUT', '/control/behavior', { latencyMs: 0 })
+  await pix.behave({ latencyMs: 0 })
   assert.deepEqual(codeOf(await pix.pay(code)), [503, 'partner_unavailable'], 'it would have answered')
   pix.clock.advance(5_000)
   assert.equal((await pix.pay(code)).status, 201)
@@ -145,7 +135,7 @@ test('[cash-out.qrcode.3] [QR-6] the same request again is answered without aski
   const key = { 'idempotency-key': 'k1' }
   const first = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction }, key)
   assert.equal(first.status, 201)
-  await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
+  await pix.behave({ latencyMs: TOO_LATE_MS })
   const replayed = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction }, key)
   assert.deepEqual([replayed.status, replayed.headers.get('idempotent-replayed')], [201, 'true'])
   assert.deepEqual(replayed.body, first.body)

@@ -13,13 +13,11 @@ const PASSES_MS = 5_000
 
 const NOBODY = '0198c0de-3f00-7000-8000-1a2b3c4d5e6f'
 
-/** Whose endpoints a credential opens. */
 interface Credential {
   readonly opens: (endpoint: Endpoint) => boolean
   readonly headers: (now: number) => Record<string, string>
 }
 
-/** What is the same in every refusal. */
 function refusalOf({ status, body, headers }: Answer): object {
   const { correlationId, ...rest } = body
   return { status, rest, type: headers.get('content-type'), caching: headers.get('cache-control') }

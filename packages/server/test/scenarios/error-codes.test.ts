@@ -38,7 +38,6 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     await operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: false, reason: 'the tests' })
     return pix
   },
-  /** A bank that does nothing. */
   not_supported_by_bank: (t) => world(t, {}, { bank: (bank) => ({ ...bank, capabilities: new Set() }) }),
   limit_exceeded: (t) =>
     world(t, {
@@ -73,7 +72,6 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     pix.clock.advance(limits.apiKeyCacheMs)
     return pix
   },
-  /** Payouts and refunds have not reached the bank. */
   not_possible_in_state: (t) => world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '100' }, { isStepped: true }),
   /** Nobody foresaw that the service might lose its rights. */
   internal_error: async (t) => {

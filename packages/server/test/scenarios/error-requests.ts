@@ -22,6 +22,10 @@ export interface Row {
   readonly request: (pix: World) => Promise<Answer>
 }
 
+function row(operation: OperationId | null, code: ErrorCode, request: Row['request']): Row {
+  return { operation, code, request }
+}
+
 /** What needs neither database nor queue cannot lack them. */
 export const NEEDS_NOTHING: readonly OperationId[] = [
   'getPublicKey',
@@ -35,59 +39,45 @@ export const NEEDS_NOTHING: readonly OperationId[] = [
 /** What comes with credentials, bodies and the service as a whole, operation by operation. */
 const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
   const { auth, role, body }: Endpoint = endpoints[operation]
-  const row = (code: ErrorCode, change?: Change): Row => ({
-    operation,
-    code,
-    request: (pix) => send(pix, operation, change),
-  })
+  const own = (code: ErrorCode, change?: Change) => row(operation, code, (pix) => send(pix, operation, change))
   return [
-    { operation, code: 'validation_error', request: (pix) => sendToTwoHosts(pix, operation) },
-    row('method_not_allowed', { method: 'PATCH' }),
-    ...(body ? [row('body_too_large', { body: 'x'.repeat(limits.bodyMaxBytes + 1) })] : []),
+    row(operation, 'validation_error', (pix) => sendToTwoHosts(pix, operation)),
+    own('method_not_allowed', { method: 'PATCH' }),
+    ...(body ? [own('body_too_large', { body: 'x'.repeat(limits.bodyMaxBytes + 1) })] : []),
     ...(body && auth !== 'partner'
       ? [
-          row('malformed_json', { body: '{' }),
-          row('content_type_required', { headers: { 'content-type': 'text/plain' } }),
+          own('malformed_json', { body: '{' }),
+          own('content_type_required', { headers: { 'content-type': 'text/plain' } }),
         ]
       : []),
     ...(auth === 'none'
       ? []
-      : [row('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } })]),
-    ...(NEEDS_NOTHING.includes(operation) ? [] : [row('internal_error'), row('overloaded')]),
-    ...(auth === 'api-key' ? [row('rate_limited'), withoutScope(operation)] : []),
+      : [own('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } })]),
+    ...(NEEDS_NOTHING.includes(operation) ? [] : [own('internal_error'), own('overloaded')]),
+    ...(auth === 'api-key' ? [own('rate_limited'), withoutScope(operation)] : []),
     // A right token is never refused for wrong ones.
-    ...(auth === 'admin' ? [row('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
+    ...(auth === 'admin' ? [own('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
     ...(auth === 'admin' && role !== 'viewer' ? [asViewer(operation)] : []),
-    ...(auth === 'partner'
-      ? [{ operation, code: 'rate_limited', request: sendWrongUntilLimited(operation) } as const]
-      : []),
+    ...(auth === 'partner' ? [row(operation, 'rate_limited', sendWrongUntilLimited(operation))] : []),
   ]
 })
 
 /** A call with a key that may do everything else. */
 function withoutScope(operation: OperationId): Row {
   const { scope } = endpoints[operation] as Endpoint
-  return {
-    operation,
-    code: 'insufficient_scope',
-    request: async (pix) => {
-      const scopes = apiKeyScopes.filter((other) => other !== scope)
-      const { body } = await operate(pix, 'POST', '/api-key/generate', { scopes })
-      return send(pix, operation, { headers: { authorization: `Bearer ${body.apiKey}` } })
-    },
-  }
+  return row(operation, 'insufficient_scope', async (pix) => {
+    const scopes = apiKeyScopes.filter((other) => other !== scope)
+    const { body } = await operate(pix, 'POST', '/api-key/generate', { scopes })
+    return send(pix, operation, { headers: { authorization: `Bearer ${body.apiKey}` } })
+  })
 }
 
 /** A call of an operator who may only look. */
 function asViewer(operation: OperationId): Row {
-  return {
-    operation,
-    code: 'insufficient_role',
-    request: async (pix) => {
-      const token = await makeOperator(pix, 'viewer')
-      return send(pix, operation, { headers: { authorization: `Bearer ${token}` } })
-    },
-  }
+  return row(operation, 'insufficient_role', async (pix) => {
+    const token = await makeOperator(pix, 'viewer')
+    return send(pix, operation, { headers: { authorization: `Bearer ${token}` } })
+  })
 }
 
 /** A network is limited once it has sent more with wrong credentials than it may in a minute. */
@@ -107,32 +97,24 @@ const OF_CASH_OUTS: readonly Row[] = (
     ['createCashOutFromQrCode', payCode],
   ] as const
 ).flatMap(([operation, pay]) => [
-  {
-    operation,
-    code: 'idempotency_key_reused',
-    request: async (pix) => {
-      await pix.balance(100)
-      await pay(pix, {}, {}, KEY)
-      return pay(pix, { description: 'another' }, {}, KEY)
-    },
-  },
-  {
-    operation,
-    code: 'duplicate_external_id',
-    request: async (pix) => {
-      await pix.balance(100)
-      await pay(pix)
-      return pay(pix)
-    },
-  },
-  { operation, code: 'not_supported_by_bank', request: (pix) => pay(pix) },
-  { operation, code: 'cash_out_suspended', request: (pix) => pay(pix) },
-  { operation, code: 'value_not_positive', request: (pix) => pay(pix, { value: 0 }) },
-  { operation, code: 'value_too_large', request: (pix) => pay(pix, { value: 1e10 }) },
-  { operation, code: 'invalid_document', request: (pix) => pay(pix, {}, { document: '111.111.111-11' }) },
-  { operation, code: 'limit_exceeded', request: (pix) => pay(pix) },
-  { operation, code: 'receivable_outstanding', request: (pix) => pay(pix, { externalId: operation }) },
-  { operation, code: 'insufficient_balance', request: (pix) => pay(pix) },
+  row(operation, 'idempotency_key_reused', async (pix) => {
+    await pix.balance(100)
+    await pay(pix, {}, {}, KEY)
+    return pay(pix, { description: 'another' }, {}, KEY)
+  }),
+  row(operation, 'duplicate_external_id', async (pix) => {
+    await pix.balance(100)
+    await pay(pix)
+    return pay(pix)
+  }),
+  row(operation, 'not_supported_by_bank', (pix) => pay(pix)),
+  row(operation, 'cash_out_suspended', (pix) => pay(pix)),
+  row(operation, 'value_not_positive', (pix) => pay(pix, { value: 0 })),
+  row(operation, 'value_too_large', (pix) => pay(pix, { value: 1e10 })),
+  row(operation, 'invalid_document', (pix) => pay(pix, {}, { document: '111.111.111-11' })),
+  row(operation, 'limit_exceeded', (pix) => pay(pix)),
+  row(operation, 'receivable_outstanding', (pix) => pay(pix, { externalId: operation })),
+  row(operation, 'insufficient_balance', (pix) => pay(pix)),
 ])
 
 /** What the controls of the simulated bank answer alike. */
@@ -148,415 +130,232 @@ const OF_LEVERS: readonly Row[] = (
     ['failRefundIn', fundedRefund],
   ] as const
 ).flatMap(([operation, make]) => [
-  { operation, code: 'not_found', request: (pix) => send(pix, operation) },
-  {
-    operation,
-    code: 'not_possible_in_state',
-    request: async (pix) => send(pix, operation, { id: await make(pix) }),
-  },
-  {
-    operation,
-    code: 'partner_unavailable',
-    request: async (pix) => send(pix, operation, { id: await make(pix) }),
-  },
+  row(operation, 'not_found', (pix) => send(pix, operation)),
+  row(operation, 'not_possible_in_state', async (pix) => send(pix, operation, { id: await make(pix) })),
+  row(operation, 'partner_unavailable', async (pix) => send(pix, operation, { id: await make(pix) })),
 ])
+
+/** Operations about one thing, asked about an id that does not exist. */
+const UNKNOWN_IDS: readonly OperationId[] = [
+  ...(['getCashIn', 'getCashOut', 'getRefundIn', 'getLedgerEntry', 'getClose', 'exportCloseCsv'] as const),
+  ...(['exportCloseOfx', 'deactivateApiKey', 'deactivateOperator', 'getCase', 'noteCase', 'decideCase'] as const),
+  ...(['decideCaseProposal', 'decideApproval', 'getWebhook', 'testWebhook', 'getWebhookDelivery'] as const),
+  ...(['resendWebhookDelivery', 'recoverWebhook', 'sendMissedToWebhook', 'pauseWebhook', 'resumeWebhook'] as const),
+  ...(['rotateWebhookSecret', 'deleteWebhook'] as const),
+]
 
 /** What an operation answers for reasons of its own. */
 const PARTICULAR: readonly Row[] = [
-  { operation: null, code: 'not_found', request: (pix) => pix.call('GET', '/nowhere') },
+  row(null, 'not_found', (pix) => pix.call('GET', '/nowhere')),
+  ...UNKNOWN_IDS.map((operation) => row(operation, 'not_found', (pix) => send(pix, operation))),
 
-  {
-    operation: 'createCashIn',
-    code: 'idempotency_key_reused',
-    request: async (pix) => {
-      await create(pix, { externalId: 'first' }, KEY)
-      return create(pix, { externalId: 'second' }, KEY)
-    },
-  },
-  {
-    operation: 'createCashIn',
-    code: 'request_in_progress',
-    request: async (pix) => {
-      const first = create(pix, {}, KEY)
-      while ((await pix.call('GET', '/api/pix/cash-in')).body.data.length === 0);
-      const meanwhile = await create(pix, {}, KEY)
-      await first
-      return meanwhile
-    },
-  },
-  {
-    operation: 'createCashIn',
-    code: 'duplicate_external_id',
-    request: async (pix) => {
-      await create(pix)
-      return create(pix)
-    },
-  },
-  { operation: 'createCashIn', code: 'value_not_positive', request: (pix) => create(pix, { value: 0 }) },
-  { operation: 'createCashIn', code: 'value_too_large', request: (pix) => create(pix, { value: 1e10 }) },
-  {
-    operation: 'createCashIn',
-    code: 'invalid_document',
-    request: (pix) =>
-      pix.call('POST', '/api/pix/cash-in', {
-        transaction: { value: 1, externalId: 'a' },
-        payer: { fullName: 'Maria da Silva', document: '111.111.111-11' },
-      }),
-  },
-  { operation: 'createCashIn', code: 'not_supported_by_bank', request: (pix) => create(pix) },
-  { operation: 'createCashIn', code: 'partner_refused', request: (pix) => create(pix) },
-  { operation: 'getCashIn', code: 'not_found', request: (pix) => send(pix, 'getCashIn') },
-  { operation: 'getCashOut', code: 'not_found', request: (pix) => send(pix, 'getCashOut') },
-  { operation: 'getRefundIn', code: 'not_found', request: (pix) => send(pix, 'getRefundIn') },
-  { operation: 'getLedgerEntry', code: 'not_found', request: (pix) => send(pix, 'getLedgerEntry') },
-  ...(['getClose', 'exportCloseCsv', 'exportCloseOfx'] as const).map((operation): Row => {
-    return { operation, code: 'not_found', request: (pix) => send(pix, operation) }
+  row('createCashIn', 'idempotency_key_reused', async (pix) => {
+    await create(pix, { externalId: 'first' }, KEY)
+    return create(pix, { externalId: 'second' }, KEY)
+  }),
+  row('createCashIn', 'request_in_progress', async (pix) => {
+    const first = create(pix, {}, KEY)
+    while ((await pix.call('GET', '/api/pix/cash-in')).body.data.length === 0);
+    const meanwhile = await create(pix, {}, KEY)
+    await first
+    return meanwhile
+  }),
+  row('createCashIn', 'duplicate_external_id', async (pix) => {
+    await create(pix)
+    return create(pix)
+  }),
+  row('createCashIn', 'value_not_positive', (pix) => create(pix, { value: 0 })),
+  row('createCashIn', 'value_too_large', (pix) => create(pix, { value: 1e10 })),
+  row('createCashIn', 'invalid_document', (pix) =>
+    pix.call('POST', '/api/pix/cash-in', {
+      transaction: { value: 1, externalId: 'a' },
+      payer: { fullName: 'Maria da Silva', document: '111.111.111-11' },
+    }),
+  ),
+  row('createCashIn', 'not_supported_by_bank', (pix) => create(pix)),
+  row('createCashIn', 'partner_refused', (pix) => create(pix)),
+
+  row('createCashOut', 'pix_key_type_mismatch', (pix) => payToKey(pix, {}, { pixKeyType: 'cpf' })),
+  row('createCashOutFromQrCode', 'invalid_pix_code', (pix) => payCode(pix, { pixCode: 'hello' })),
+  row('createCashOutFromQrCode', 'pix_code_in_use', async (pix) => {
+    await pix.balance(100)
+    const { body } = await pix.bank('POST', '/control/qr-codes', { valueCents: 100 })
+    await payCode(pix, { pixCode: body.pixCode, externalId: 'first' })
+    return payCode(pix, { pixCode: body.pixCode, externalId: 'second' })
+  }),
+  row('createCashOutFromQrCode', 'pix_code_not_payable', async (pix) => {
+    await adjust(pix, 500)
+    return payCode(pix, {}, { document: '529.982.247-25' })
+  }),
+  row('createCashOutFromQrCode', 'pix_code_value_mismatch', (pix) =>
+    payCode(pix, { pixCode: buildStaticBrCode({ ...BAKERY, amountCents: 99n }) }),
+  ),
+  row('createCashOutFromQrCode', 'partner_unavailable', async (pix) => {
+    await adjust(pix, 500)
+    return payCode(pix)
   }),
 
-  {
-    operation: 'createCashOut',
-    code: 'pix_key_type_mismatch',
-    request: (pix) => payToKey(pix, {}, { pixKeyType: 'cpf' }),
-  },
-  {
-    operation: 'createCashOutFromQrCode',
-    code: 'invalid_pix_code',
-    request: (pix) => payCode(pix, { pixCode: 'hello' }),
-  },
-  {
-    operation: 'createCashOutFromQrCode',
-    code: 'pix_code_in_use',
-    request: async (pix) => {
-      await pix.balance(100)
-      const { body } = await pix.bank('POST', '/control/qr-codes', { valueCents: 100 })
-      await payCode(pix, { pixCode: body.pixCode, externalId: 'first' })
-      return payCode(pix, { pixCode: body.pixCode, externalId: 'second' })
-    },
-  },
-  {
-    operation: 'createCashOutFromQrCode',
-    code: 'pix_code_not_payable',
-    request: async (pix) => {
-      await adjust(pix, 500)
-      return payCode(pix, {}, { document: '529.982.247-25' })
-    },
-  },
-  {
-    operation: 'createCashOutFromQrCode',
-    code: 'pix_code_value_mismatch',
-    request: (pix) => payCode(pix, { pixCode: buildStaticBrCode({ ...BAKERY, amountCents: 99n }) }),
-  },
-  {
-    operation: 'createCashOutFromQrCode',
-    code: 'partner_unavailable',
-    request: async (pix) => {
-      await adjust(pix, 500)
-      return payCode(pix)
-    },
-  },
+  row('createRefundIn', 'idempotency_key_reused', async (pix) => {
+    const { id } = await pix.paid('1')
+    await refund(pix, id, {}, KEY)
+    return refund(pix, id, { reason: 'another' }, KEY)
+  }),
+  row('createRefundIn', 'duplicate_external_id', async (pix) => {
+    const { id } = await pix.paid('1')
+    await refund(pix, id)
+    return refund(pix, id)
+  }),
+  row('createRefundIn', 'not_supported_by_bank', (pix) => refund(pix, NOBODY)),
+  row('createRefundIn', 'cash_in_not_found', (pix) => refund(pix, NOBODY)),
+  row('createRefundIn', 'cash_in_not_paid', async (pix) => refund(pix, (await pix.charge('1')).id)),
+  row('createRefundIn', 'refund_value_not_positive', async (pix) =>
+    refund(pix, (await pix.paid('1')).id, { refundValue: 0 }),
+  ),
+  row('createRefundIn', 'refund_deadline_exceeded', async (pix) => {
+    const { id } = await pix.paid('1')
+    pix.clock.advance(limits.refundDeadlineDays * 86_400_000 + 1)
+    return refund(pix, id)
+  }),
+  row('createRefundIn', 'refund_exceeds_available', async (pix) =>
+    refund(pix, (await pix.paid('1')).id, { refundValue: 1.01 }),
+  ),
+  row('createRefundIn', 'cash_out_suspended', (pix) => refund(pix, NOBODY)),
+  row('createRefundIn', 'limit_exceeded', async (pix) => refund(pix, (await pix.paid('1')).id)),
+  row('createRefundIn', 'insufficient_balance', async (pix) => {
+    const { id } = await pix.paid('1')
+    await payToKey(pix)
+    return refund(pix, id)
+  }),
 
-  {
-    operation: 'createRefundIn',
-    code: 'idempotency_key_reused',
-    request: async (pix) => {
-      const { id } = await pix.paid('1')
-      await refund(pix, id, {}, KEY)
-      return refund(pix, id, { reason: 'another' }, KEY)
-    },
-  },
-  {
-    operation: 'createRefundIn',
-    code: 'duplicate_external_id',
-    request: async (pix) => {
-      const { id } = await pix.paid('1')
-      await refund(pix, id)
-      return refund(pix, id)
-    },
-  },
-  { operation: 'createRefundIn', code: 'not_supported_by_bank', request: (pix) => refund(pix, NOBODY) },
-  { operation: 'createRefundIn', code: 'cash_in_not_found', request: (pix) => refund(pix, NOBODY) },
-  {
-    operation: 'createRefundIn',
-    code: 'cash_in_not_paid',
-    request: async (pix) => refund(pix, (await pix.charge('1')).id),
-  },
-  {
-    operation: 'createRefundIn',
-    code: 'refund_value_not_positive',
-    request: async (pix) => refund(pix, (await pix.paid('1')).id, { refundValue: 0 }),
-  },
-  {
-    operation: 'createRefundIn',
-    code: 'refund_deadline_exceeded',
-    request: async (pix) => {
-      const { id } = await pix.paid('1')
-      pix.clock.advance(limits.refundDeadlineDays * 86_400_000 + 1)
-      return refund(pix, id)
-    },
-  },
-  {
-    operation: 'createRefundIn',
-    code: 'refund_exceeds_available',
-    request: async (pix) => refund(pix, (await pix.paid('1')).id, { refundValue: 1.01 }),
-  },
-  { operation: 'createRefundIn', code: 'cash_out_suspended', request: (pix) => refund(pix, NOBODY) },
-  {
-    operation: 'createRefundIn',
-    code: 'limit_exceeded',
-    request: async (pix) => refund(pix, (await pix.paid('1')).id),
-  },
-  {
-    operation: 'createRefundIn',
-    code: 'insufficient_balance',
-    request: async (pix) => {
-      const { id } = await pix.paid('1')
-      await payToKey(pix)
-      return refund(pix, id)
-    },
-  },
+  row('deactivateOperator', 'last_admin', async (pix) => {
+    const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Ana', role: 'admin' })
+    const headers = { authorization: `Bearer ${body.token}` }
+    return send(pix, 'deactivateOperator', { id: body.id, headers })
+  }),
 
-  { operation: 'deactivateApiKey', code: 'not_found', request: (pix) => send(pix, 'deactivateApiKey') },
+  row('decideCase', 'case_changed', async (pix) => decideCase(pix, await openCase(pix), { version: '99' })),
+  row('decideCase', 'not_possible_in_state', async (pix) =>
+    decideCase(pix, await openCase(pix), { decision: 'not_executed' }),
+  ),
+  row('decideCase', 'idempotency_key_reused', async (pix) => {
+    const id = await openCase(pix)
+    await decideCase(pix, id, {}, KEY)
+    return decideCase(pix, id, { reason: 'another one' }, KEY)
+  }),
+  row('decideCase', 'insufficient_balance', async (pix) => {
+    const { id, by } = await unpayable(pix, 'Hugo')
+    return decideCase(pix, id, { decision: 'debit' }, by)
+  }),
+  row('decideCaseProposal', 'insufficient_balance', async (pix) => {
+    const made = await unpayable(pix, 'Iris')
+    return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Leo'))
+  }),
+  row('decideCaseProposal', 'approver_not_independent', async (pix) => {
+    const made = await proposal(pix, 'Ana')
+    return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'ana'))
+  }),
+  row('decideCaseProposal', 'proposal_void', async (pix) => {
+    const made = await proposal(pix, 'Bruno')
+    await sayToProposal(pix, made, ADMIN_TOKEN, { approved: false, reason: 'the tests' })
+    return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Bia'))
+  }),
+  row('decideCaseProposal', 'not_possible_in_state', async (pix) => {
+    // One charge is paid by one of them.
+    const { id: operationId } = await pix.charge('1')
+    const given = { decision: 'book', operationId }
+    const made = [await proposal(pix, 'Enzo', given), await proposal(pix, 'Fabi', given)] as const
+    const token = await makeOperator(pix, 'approver', 'Gil')
+    await sayToProposal(pix, made[0], token)
+    return sayToProposal(pix, made[1], token)
+  }),
+  row('decideApproval', 'not_possible_in_state', async (pix) =>
+    send(pix, 'decideApproval', { id: await fundedCashOut(pix) }),
+  ),
+  row('decideApproval', 'approver_not_independent', async (pix) => {
+    const id = await fundedCashOut(pix)
+    await send(pix, 'decideApproval', { id })
+    return send(pix, 'decideApproval', { id })
+  }),
+  row('decideApproval', 'api_key_deactivated', async (pix) => {
+    const id = await fundedCashOut(pix)
+    await operate(pix, 'POST', '/api-key/deactivate-all', { reason: 'the tests' })
+    return send(pix, 'decideApproval', { id })
+  }),
+  row('decideApproval', 'cash_out_suspended', async (pix) => {
+    await turnPayouts(pix, true)
+    const id = await fundedCashOut(pix)
+    await turnPayouts(pix, false)
+    return send(pix, 'decideApproval', { id })
+  }),
+  row('decideApproval', 'limit_exceeded', async (pix) => {
+    await adjust(pix, 99)
+    const hour = 60 * 60_000
+    // Noon in São Paulo, and nine hours later it is night.
+    pix.clock.advance(24 * hour - ((pix.clock.now() - 15 * hour) % (24 * hour)))
+    const { id } = await pix.cashOut({ value: 0.99 })
+    pix.clock.advance(9 * hour)
+    return approvedByTwo(pix, id)
+  }),
 
-  { operation: 'deactivateOperator', code: 'not_found', request: (pix) => send(pix, 'deactivateOperator') },
-  {
-    operation: 'deactivateOperator',
-    code: 'last_admin',
-    request: async (pix) => {
-      const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Ana', role: 'admin' })
-      const headers = { authorization: `Bearer ${body.token}` }
-      return send(pix, 'deactivateOperator', { id: body.id, headers })
-    },
-  },
+  row('createWebhook', 'duplicate_webhook', async (pix) => {
+    await subscribe(pix, 'https://shop.example/pix')
+    return subscribe(pix, 'https://shop.example/pix')
+  }),
+  row('createWebhook', 'too_many_webhooks', async (pix) => {
+    // The world itself has one.
+    for (let one = 1; one < limits.webhookSubscriptionsMax; one++) {
+      assert.equal((await subscribe(pix, `https://shop.example/${one}`)).status, 201)
+    }
+    return subscribe(pix, 'https://shop.example/one-more')
+  }),
+  row('createWebhook', 'webhook_url_not_allowed', (pix) => subscribe(pix, 'https://somebody@shop.example/pix')),
+  row('listEvents', 'cursor_unknown', (pix) => pix.call('GET', `/api/pix/events?cursor=${foreignCursor(1_000)}`)),
+  row('listEvents', 'events_erased', async (pix) => {
+    await addErasedEvent(pix.databaseUrl)
+    return pix.call('GET', `/api/pix/events?cursor=${Buffer.from('v1:0:').toString('base64url')}`)
+  }),
+  row('resendWebhookDelivery', 'delivery_not_resendable', async (pix) => {
+    const id = await deliveredTo(pix, '1')
+    const { webhook_id } = (await pix.get('/webhook')).data[0]
+    await pix.call('DELETE', `/webhook/${webhook_id}`)
+    return pix.call('POST', `/webhook-delivery/${id}/resend`)
+  }),
+  row('rotateWebhookSecret', 'too_many_webhook_secrets', async (pix) => {
+    const { body } = await subscribe(pix, 'https://shop.example/pix')
+    const rotate = () => pix.call('POST', `/webhook/${body.webhook_id}/secret/rotate`, {})
+    for (let one = 1; one < limits.webhookSecretsMax; one++) assert.equal((await rotate()).status, 200)
+    return rotate()
+  }),
 
-  { operation: 'getCase', code: 'not_found', request: (pix) => send(pix, 'getCase') },
-  { operation: 'noteCase', code: 'not_found', request: (pix) => send(pix, 'noteCase') },
-  { operation: 'decideCase', code: 'not_found', request: (pix) => send(pix, 'decideCase') },
-  {
-    operation: 'decideCase',
-    code: 'case_changed',
-    request: async (pix) => decideCase(pix, await openCase(pix), { version: '99' }),
-  },
-  {
-    operation: 'decideCase',
-    code: 'not_possible_in_state',
-    request: async (pix) => decideCase(pix, await openCase(pix), { decision: 'not_executed' }),
-  },
-  {
-    operation: 'decideCase',
-    code: 'idempotency_key_reused',
-    request: async (pix) => {
-      const id = await openCase(pix)
-      await decideCase(pix, id, {}, KEY)
-      return decideCase(pix, id, { reason: 'another one' }, KEY)
-    },
-  },
-  {
-    operation: 'decideCase',
-    code: 'insufficient_balance',
-    request: async (pix) => {
-      const { id, by } = await unpayable(pix, 'Hugo')
-      return decideCase(pix, id, { decision: 'debit' }, by)
-    },
-  },
-  {
-    operation: 'decideCaseProposal',
-    code: 'insufficient_balance',
-    request: async (pix) => {
-      const made = await unpayable(pix, 'Iris')
-      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Leo'))
-    },
-  },
-  { operation: 'decideCaseProposal', code: 'not_found', request: (pix) => send(pix, 'decideCaseProposal') },
-  {
-    operation: 'decideCaseProposal',
-    code: 'approver_not_independent',
-    request: async (pix) => {
-      const made = await proposal(pix, 'Ana')
-      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'ana'))
-    },
-  },
-  {
-    operation: 'decideCaseProposal',
-    code: 'proposal_void',
-    request: async (pix) => {
-      const made = await proposal(pix, 'Bruno')
-      await sayToProposal(pix, made, ADMIN_TOKEN, { approved: false, reason: 'the tests' })
-      return sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Bia'))
-    },
-  },
-  {
-    operation: 'decideCaseProposal',
-    code: 'not_possible_in_state',
-    request: async (pix) => {
-      // One charge is paid by one of them.
-      const { id: operationId } = await pix.charge('1')
-      const given = { decision: 'book', operationId }
-      const made = [await proposal(pix, 'Enzo', given), await proposal(pix, 'Fabi', given)] as const
-      const token = await makeOperator(pix, 'approver', 'Gil')
-      await sayToProposal(pix, made[0], token)
-      return sayToProposal(pix, made[1], token)
-    },
-  },
-  { operation: 'decideApproval', code: 'not_found', request: (pix) => send(pix, 'decideApproval') },
-  {
-    operation: 'decideApproval',
-    code: 'not_possible_in_state',
-    request: async (pix) => send(pix, 'decideApproval', { id: await fundedCashOut(pix) }),
-  },
-  {
-    operation: 'decideApproval',
-    code: 'approver_not_independent',
-    request: async (pix) => {
-      const id = await fundedCashOut(pix)
-      await send(pix, 'decideApproval', { id })
-      return send(pix, 'decideApproval', { id })
-    },
-  },
-  {
-    operation: 'decideApproval',
-    code: 'api_key_deactivated',
-    request: async (pix) => {
-      const id = await fundedCashOut(pix)
-      await operate(pix, 'POST', '/api-key/deactivate-all', { reason: 'the tests' })
-      return send(pix, 'decideApproval', { id })
-    },
-  },
-  {
-    operation: 'decideApproval',
-    code: 'cash_out_suspended',
-    request: async (pix) => {
-      await turnPayouts(pix, true)
-      const id = await fundedCashOut(pix)
-      await turnPayouts(pix, false)
-      return send(pix, 'decideApproval', { id })
-    },
-  },
-  {
-    operation: 'decideApproval',
-    code: 'limit_exceeded',
-    request: async (pix) => {
-      await adjust(pix, 99)
-      const hour = 60 * 60_000
-      // Noon in São Paulo, and nine hours later it is night.
-      pix.clock.advance(24 * hour - ((pix.clock.now() - 15 * hour) % (24 * hour)))
-      const { id } = await pix.cashOut({ value: 0.99 })
-      pix.clock.advance(9 * hour)
-      return approvedByTwo(pix, id)
-    },
-  },
+  row('setCashOutSwitch', 'version_conflict', (pix) =>
+    operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: true, reason: 'the tests', version: 1_000 }),
+  ),
+  row('createAdjustment', 'idempotency_key_reused', async (pix) => {
+    await adjust(pix, 1, KEY)
+    return adjust(pix, 2, KEY)
+  }),
+  row('createAdjustment', 'insufficient_balance', async (pix) => {
+    const authorization = `Bearer ${await makeOperator(pix, 'operator', 'Nina')}`
+    return adjust(pix, -Number(limits.valueMaxCents), { authorization })
+  }),
 
-  {
-    operation: 'createWebhook',
-    code: 'duplicate_webhook',
-    request: async (pix) => {
-      await subscribe(pix, 'https://shop.example/pix')
-      return subscribe(pix, 'https://shop.example/pix')
-    },
-  },
-  {
-    operation: 'createWebhook',
-    code: 'too_many_webhooks',
-    request: async (pix) => {
-      // The world itself has one.
-      for (let one = 1; one < limits.webhookSubscriptionsMax; one++) {
-        assert.equal((await subscribe(pix, `https://shop.example/${one}`)).status, 201)
-      }
-      return subscribe(pix, 'https://shop.example/one-more')
-    },
-  },
-  {
-    operation: 'createWebhook',
-    code: 'webhook_url_not_allowed',
-    request: (pix) => subscribe(pix, 'https://somebody@shop.example/pix'),
-  },
-  {
-    operation: 'listEvents',
-    code: 'cursor_unknown',
-    request: (pix) => pix.call('GET', `/api/pix/events?cursor=${foreignCursor(1_000)}`),
-  },
-  {
-    operation: 'listEvents',
-    code: 'events_erased',
-    request: async (pix) => {
-      await addErasedEvent(pix.databaseUrl)
-      return pix.call('GET', `/api/pix/events?cursor=${Buffer.from('v1:0:').toString('base64url')}`)
-    },
-  },
-  { operation: 'getWebhook', code: 'not_found', request: (pix) => send(pix, 'getWebhook') },
-  { operation: 'testWebhook', code: 'not_found', request: (pix) => send(pix, 'testWebhook') },
-  { operation: 'getWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'getWebhookDelivery') },
-  { operation: 'resendWebhookDelivery', code: 'not_found', request: (pix) => send(pix, 'resendWebhookDelivery') },
-  { operation: 'recoverWebhook', code: 'not_found', request: (pix) => send(pix, 'recoverWebhook') },
-  { operation: 'sendMissedToWebhook', code: 'not_found', request: (pix) => send(pix, 'sendMissedToWebhook') },
-  {
-    operation: 'resendWebhookDelivery',
-    code: 'delivery_not_resendable',
-    request: async (pix) => {
-      const id = await deliveredTo(pix, '1')
-      const { webhook_id } = (await pix.get('/webhook')).data[0]
-      await pix.call('DELETE', `/webhook/${webhook_id}`)
-      return pix.call('POST', `/webhook-delivery/${id}/resend`)
-    },
-  },
-  { operation: 'pauseWebhook', code: 'not_found', request: (pix) => send(pix, 'pauseWebhook') },
-  { operation: 'resumeWebhook', code: 'not_found', request: (pix) => send(pix, 'resumeWebhook') },
-  { operation: 'rotateWebhookSecret', code: 'not_found', request: (pix) => send(pix, 'rotateWebhookSecret') },
-  {
-    operation: 'rotateWebhookSecret',
-    code: 'too_many_webhook_secrets',
-    request: async (pix) => {
-      const { body } = await subscribe(pix, 'https://shop.example/pix')
-      const rotate = () => pix.call('POST', `/webhook/${body.webhook_id}/secret/rotate`, {})
-      for (let one = 1; one < limits.webhookSecretsMax; one++) assert.equal((await rotate()).status, 200)
-      return rotate()
-    },
-  },
-  { operation: 'deleteWebhook', code: 'not_found', request: (pix) => send(pix, 'deleteWebhook') },
-
-  {
-    operation: 'setCashOutSwitch',
-    code: 'version_conflict',
-    request: (pix) =>
-      operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: true, reason: 'the tests', version: 1_000 }),
-  },
-  {
-    operation: 'createAdjustment',
-    code: 'idempotency_key_reused',
-    request: async (pix) => {
-      await adjust(pix, 1, KEY)
-      return adjust(pix, 2, KEY)
-    },
-  },
-  {
-    operation: 'createAdjustment',
-    code: 'insufficient_balance',
-    request: async (pix) => {
-      const authorization = `Bearer ${await makeOperator(pix, 'operator', 'Nina')}`
-      return adjust(pix, -Number(limits.valueMaxCents), { authorization })
-    },
-  },
-
-  {
-    operation: 'createSigningKey',
-    code: 'next_signing_key_exists',
-    request: async (pix) => {
-      await operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
-      return operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
-    },
-  },
+  row('createSigningKey', 'next_signing_key_exists', async (pix) => {
+    await operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
+    return operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
+  }),
   ...(['promote', 'retire'] as const).flatMap((move): Row[] => {
     const operation = `${move}SigningKey` as const
     const of = (pix: World, id: string) =>
       operate(pix, 'POST', `${SIGNING_KEYS}/${id}/${move}`, { reason: 'the tests' })
     return [
-      { operation, code: 'not_found', request: (pix) => of(pix, NOBODY) },
-      { operation, code: 'signing_key_state_conflict', request: async (pix) => of(pix, await unmovable(pix, move)) },
-      { operation, code: 'signing_key_too_soon', request: async (pix) => of(pix, await moved(pix, move)) },
+      row(operation, 'not_found', (pix) => of(pix, NOBODY)),
+      row(operation, 'signing_key_state_conflict', async (pix) => of(pix, await unmovable(pix, move))),
+      row(operation, 'signing_key_too_soon', async (pix) => of(pix, await moved(pix, move))),
     ]
   }),
 
-  { operation: 'getBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'getBankBehavior') },
-  { operation: 'changeBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'changeBankBehavior') },
+  row('getBankBehavior', 'partner_unavailable', (pix) => send(pix, 'getBankBehavior')),
+  row('changeBankBehavior', 'partner_unavailable', (pix) => send(pix, 'changeBankBehavior')),
 ]
 
 /** Every request. */
@@ -697,7 +496,6 @@ function subscribe(pix: World, url: string): Promise<Answer> {
   return pix.call('POST', '/webhook', { url, events: ['pix_cash_in'] })
 }
 
-/** Calls the API as the operator. */
 export function operate(pix: World, method: string, path: string, body: object, headers = {}): Promise<Answer> {
   return pix.call(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { balances } from '../support/books.ts'
 import { inbox, notifiedStatuses } from '../support/evidence.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -23,22 +24,26 @@ test('[cash-in.work.5] [EV-40] a charge that the bank’s event and its answer c
   assert.deepEqual(await notifiedStatuses(pix.database), ['FAILED'])
 })
 
-test('[cash-out.work.4] [CO-46] so is a payout, and its money is free', async (t) => {
+test('[cash-out.states.13] [cash-out.work.4] [CO-19] [CO-46] so is a payout, and its money is free', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(100_00)
   await pix.behave({ cashOut: 'manual' })
   const { id } = await pix.cashOut()
   await pix.until(`/api/pix/cash-out/${id}`, ({ transactionId }) => transactionId !== null)
   await failsWithinASecond(pix, `payouts/${id}/fail`, `/api/pix/cash-out/${id}`)
-  assert.equal((await pix.get('/organization/balance'))[0].amount, 100)
+  assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
+  await pix.assertBooksAgree()
 })
 
-test('[cash-out.work.4] [CO-46] so is a refund', async (t) => {
+test('[refund-in.states.8] [cash-out.work.4] [RF-7] [CO-46] so is a refund', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id: cashInId } = await pix.paid('100.00')
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(cashInId, 40)
   await pix.until(`/api/pix/refund/${id}`, ({ transactionId }) => transactionId !== null)
   await failsWithinASecond(pix, `refunds/${id}/fail`, `/api/pix/refund/${id}`)
-  assert.equal((await pix.get('/organization/balance'))[0].amount, 100)
+  assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
+  await pix.assertBooksAgree()
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Bank } from '../../src/banks/bank.ts'
-import { balances } from '../support/books.ts'
+import { everythingMoved } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { callbackAddress, PIX_KEY } from '../support/standard-bank.ts'
 import { type World, world } from '../support/world.ts'
@@ -12,7 +12,6 @@ const BANKS = ['api-pix', 'efi'] as const
 
 const UNKNOWN = '0198c0de7a11700080005f1d3c2b1a09'
 
-/** A bank that notes what it was asked about. */
 function noting(bank: Bank, asked: string[]): Bank {
   return {
     ...bank,
@@ -64,17 +63,7 @@ function paymentOf(txid: string, more: object = {}) {
   return { endToEndId, txid, valor: '100.00', chave: PIX_KEY, horario: '2026-11-22T12:10:00.000Z', ...more }
 }
 
-/** Everything of ours that could have moved. */
-async function stands(pix: World) {
-  const [charges, payouts] = [await pix.get('/api/pix/cash-in'), await pix.get('/api/pix/cash-out')]
-  const { database } = pix
-  return {
-    operations: [...charges.data, ...payouts.data].map(({ id, status }) => `${id} ${status}`),
-    balances: await balances(database),
-    notified: await notifiedStatuses(database),
-    cases: await cases(database),
-  }
-}
+const stands = async (pix: World) => ({ ...(await everythingMoved(pix)), cases: await cases(pix.database) })
 
 for (const bank of BANKS) {
   test(`[api-pix.11] [EV-47] at ${bank}: a false callback changes nothing, and asks the bank once at most`, async (t) => {

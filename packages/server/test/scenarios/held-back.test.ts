@@ -3,29 +3,22 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
+import { bytesOf } from '../support/raw-requests.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
 /** Requests of which all but the last byte was sent, and then nothing for a while. */
 
 /** Sends it but for its last byte. @returns what sends that, and reads the status of the answer */
 async function heldBack(t: TestContext, pix: World, token: string, method: string, path: string, body: object) {
-  const text = JSON.stringify(body)
+  const bytes = bytesOf(method, path, token, body, 'Connection: close')
   const { hostname: host, port } = new URL(pix.url)
   const accepted = once(pix.service.http.server, 'request')
   const socket = connect({ host, port: Number(port) })
   t.after(() => socket.destroy())
-  const head = [
-    `${method} ${path} HTTP/1.1`,
-    'Host: x',
-    'Connection: close',
-    `Authorization: Bearer ${token}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(text)}`,
-  ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n${text.slice(0, -1)}`)
+  socket.write(bytes.slice(0, -1))
   await accepted
   return async () => {
-    socket.write(text.slice(-1))
+    socket.write(bytes.slice(-1))
     return Number(/^HTTP\/1\.1 (\d{3})/.exec(await readText(socket))?.[1])
   }
 }

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import type { Bank } from '../../src/banks/bank.ts'
 import { capturedLog } from '../support/captured-log.ts'
+import { textsIn, withAt } from '../support/example-fields.ts'
 import { operatorToken } from '../support/operators.ts'
 import { world } from '../support/world.ts'
 
@@ -24,20 +25,8 @@ const HIDDEN = [
 /** Where a URL writes them out (%E2%80%AE), so that what is kept is plain ASCII. */
 const WRITTEN_OUT = 'createWebhook url'
 
-/** The paths of all texts in a value. */
-function textsIn(value: unknown, path: readonly string[] = []): string[][] {
-  if (typeof value === 'string') return [[...path]]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...path, name]))
-}
-
-/** The same value with a character within the text at a path. */
-function withHidden(value: unknown, [name, ...rest]: readonly string[], character: string): unknown {
-  if (name === undefined) return `${String(value).slice(0, 2)}${character}${String(value).slice(2)}`
-  const inner = (value as Record<string, unknown>)[name]
-  const changed = withHidden(inner, rest, character)
-  return Array.isArray(value) ? value.with(Number(name), changed) : { ...(value as object), [name]: changed }
-}
+const hiding = (character: string) => (text: unknown) =>
+  `${String(text).slice(0, 2)}${character}${String(text).slice(2)}`
 
 test('[text.1] [external-id.1] [pix-key.2] at every endpoint, whoever writes: no text of a body hides anything', async (t) => {
   const pix = await world(t)
@@ -53,7 +42,7 @@ test('[text.1] [external-id.1] [pix-key.2] at every endpoint, whoever writes: no
       told.push(name)
       for (const character of HIDDEN) {
         if (name === WRITTEN_OUT) continue
-        const answer = await pix.call(method, to, withHidden(example, field, character), headers)
+        const answer = await pix.call(method, to, withAt(example, field, hiding(character)), headers)
         const what = `${name} U+${character.charCodeAt(0).toString(16)}: ${answer.status} ${answer.body.code}`
         assert.ok([400, 422].includes(answer.status), what)
         assert.ok(!JSON.stringify(answer.body).includes(character), `${what}: it is not repeated`)

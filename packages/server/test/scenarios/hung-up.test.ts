@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { bytesOf } from '../support/raw-requests.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
@@ -44,18 +45,9 @@ test('[http.14] [PL-6] of requests that wait, those are carried out whose client
   )
 })
 
-/** Orders a charge on a connection of its own. */
 function order({ url, apiKey }: World, externalId: string): Socket {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
-  const body = JSON.stringify({ transaction: { value: 1, externalId } })
-  const head = [
-    'POST /api/pix/cash-in HTTP/1.1',
-    'Host: x',
-    `Authorization: Bearer ${apiKey}`,
-    'Content-Type: application/json',
-    'Connection: close',
-    `Content-Length: ${body.length}`,
-  ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const transaction = { value: 1, externalId }
+  socket.write(bytesOf('POST', '/api/pix/cash-in', apiKey, { transaction }, 'Connection: close'))
   return socket
 }

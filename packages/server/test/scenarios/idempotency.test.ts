@@ -11,7 +11,6 @@ test('[idempotency.1] keys may be quoted or bare; others are refused by name and
     const { status, body } = await create(key)
     assert.equal(status, 400, key)
     assert.deepEqual(body.errors[0].field, 'Idempotency-Key')
-    assert.equal(body.message, 'Idempotency-Key must be 1 to 255 printable characters, sent once')
   }
   assert.equal((await pix.call('GET', '/api/pix/cash-in')).body.pagination.total, 0)
   assert.equal((await create('"order a, first try"')).status, 201)
@@ -58,18 +57,6 @@ test('[idempotency.2] a request that comes while the first is under way gets req
   // The first was answered without a code; so is the repetition.
   const again = await create()
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
-})
-
-test('[idempotency.2] many at the same time with one key make one charge', async (t) => {
-  const pix = await world(t)
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) =>
-      pix.call('POST', '/api/pix/cash-in', body(1, `a${index % 2}`), { 'idempotency-key': 'k1' }),
-    ),
-  )
-  assert.equal(answers.filter(({ status, headers }) => status === 201 && !headers.has('idempotent-replayed')).length, 1)
-  for (const { status } of answers) assert.ok([201, 409, 422].includes(status))
-  assert.equal((await pix.call('GET', '/api/pix/cash-in')).body.pagination.total, 1)
 })
 
 test('[idempotency.3] the same key with another body is refused, before its external id is looked at', async (t) => {

@@ -3,8 +3,8 @@ import test, { type TestContext } from 'node:test'
 import { limits } from '@pixgate/spec'
 import fc from 'fast-check'
 import { CALLBACK_PATH, SECRET_PARAMETER } from '../../src/banks/api-pix/inbound.ts'
-import { balances } from '../support/books.ts'
-import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
+import { everythingMoved } from '../support/books.ts'
+import { cases, inbox } from '../support/evidence.ts'
 import { signatureOf } from '../support/partner-events.ts'
 import { callbackAddress } from '../support/standard-bank.ts'
 import { type World, world } from '../support/world.ts'
@@ -14,24 +14,19 @@ import { type World, world } from '../support/world.ts'
  * names.
  */
 
-/** Something that is posted. */
 interface Post {
-  /** Which of the bank's paths. */
   readonly path: 0 | 1
   /** Shows what the bank would: its secret in the address, or its signature. */
   readonly isProven: boolean
   readonly body: Buffer
 }
 
-/** What of ours a post may name. */
 interface Named {
   readonly charge: string
   readonly paid: string
-  /** Where the bank pays out. */
   readonly payout?: string
 }
 
-/** How a connector is called. */
 interface Caller {
   readonly standard?: 'api-pix' | 'efi'
   post(pix: World, post: Post): Promise<Response>
@@ -62,14 +57,12 @@ const oddText = fc.oneof(
 
 const oddValue = fc.oneof(oddText, fc.jsonValue({ maxDepth: 3 }))
 
-/** Mostly what fits, at times anything. */
 const mostly = (fitting: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 6, arbitrary: fitting }, { weight: 1, arbitrary: oddValue })
 
 const amount = fc.constantFrom('0.01', '100.00', '1000000.00', '-1.00', '1e9', '100', '0.001')
 const status = fc.constantFrom('REALIZADO', 'NAO_REALIZADO', 'DEVOLVIDO', 'EM_PROCESSAMENTO', 'CONFIRMED', 'FAILED')
 
-/** The standard's list of what happened. */
 function standardCallback(named: Named | undefined): fc.Arbitrary<unknown> {
   const ours = named ? [named.charge, named.paid, named.payout ?? UNKNOWN] : []
   const id = fc.constantFrom(UNKNOWN.replaceAll('-', ''), ...ours)
@@ -97,7 +90,6 @@ function standardCallback(named: Named | undefined): fc.Arbitrary<unknown> {
   return fc.record({ pix: mostly(items) })
 }
 
-/** An event of our own protocol. */
 function ownEvent(named: Named | undefined): fc.Arbitrary<unknown> {
   const id = fc.constantFrom(UNKNOWN, ...(named ? [named.charge, named.paid, named.payout ?? UNKNOWN] : []))
   return fc.record(
@@ -206,20 +198,10 @@ async function begun(t: TestContext, { standard }: Caller): Promise<{ pix: World
   return { pix, named }
 }
 
-/** Everything of ours that could have moved. */
-async function stands({ database, get }: World) {
-  const [charges, payouts] = [await get('/api/pix/cash-in'), await get('/api/pix/cash-out')]
-  return {
-    operations: [...charges.data, ...payouts.data].map(({ id, status }) => `${id} ${status}`),
-    balances: await balances(database),
-    notified: await notifiedStatuses(database),
-  }
-}
-
 for (const [name, caller] of Object.entries(callers)) {
   test(`[partner-inbox.1] [partner-inbox.4] [partner-inbox.15] [api-pix.11] at ${name}: whatever is posted is answered by rule, moves nothing, and is kept once at most`, async (t) => {
     const { pix, named } = await begun(t, caller)
-    const [before, casesBefore] = [await stands(pix), await cases(pix.database)]
+    const [before, casesBefore] = [await everythingMoved(pix), await cases(pix.database)]
     const kept = async () => (await inbox(pix.database)).length
     await fc.assert(
       fc.asyncProperty(postsAt(caller, named), async (posts) => {
@@ -232,16 +214,15 @@ for (const [name, caller] of Object.entries(callers)) {
           assert.equal(await kept(), keptOnce, 'the same again is kept once')
         }
         await pix.later(1_000)
-        assert.deepEqual(await stands(pix), before)
+        assert.deepEqual(await everythingMoved(pix), before)
       }),
       { numRuns: RUNS },
     )
     for (const waitMs of [60_001, 300_001, 900_001]) await pix.later(waitMs)
-    assert.deepEqual(await stands(pix), before, 'nor later')
+    assert.deepEqual(await everythingMoved(pix), before, 'nor later')
     if (!caller.isBelieved) assert.deepEqual(await cases(pix.database), casesBefore)
     await pix.assertBooksAgree()
   })
 }
 
-/** Lists of posts; each costs a few calls. */
 const RUNS = 25

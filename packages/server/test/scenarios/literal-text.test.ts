@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { assertBooks } from '../support/books.ts'
+import { textsIn, withAt } from '../support/example-fields.ts'
 import { operatorToken } from '../support/operators.ts'
 import { tcpProxy, through } from '../support/tcp-proxy.ts'
 import { type World, world } from '../support/world.ts'
@@ -11,52 +12,12 @@ const MARK = 'zq7'
 
 /** What a statement that is put together from texts would take for its own. */
 const TEXTS = [
-  ...["' OR '1'='1", "' OR 1=1 --", "1' OR '1'='1' /*", "') OR ('1'='1", '" OR "1"="1', "'='", "\\' OR 1=1 --", "''"],
-  ...[
-    "'; DROP TABLE operation; --",
-    "'; UPDATE account SET balance_cents = 1; --",
-    '1; SELECT pg_sleep(9)',
-    "';COMMIT;--",
-  ],
-  ...[
-    "' UNION SELECT hash FROM api_key --",
-    "' UNION ALL SELECT NULL,NULL,NULL --",
-    "' AND 1=(SELECT count(*) FROM move) --",
-  ],
-  ...[
-    "'||(SELECT hash FROM api_key LIMIT 1)||'",
-    "' || pg_read_file('x') || '",
-    '$$; DROP TABLE move; $$',
-    '$1',
-    '$1::text',
-  ],
-  ...[
-    "E'\\x27'",
-    "U&'\\0027'",
-    '%27%20OR%201=1',
-    '%',
-    '_%',
-    '*',
-    '.*',
-    "'/**/OR/**/1=1",
-    "1e0'",
-    '0x27',
-    'ʼ OR 1=1',
-    '＇ OR 1=1',
-  ],
-  ...[
-    "'::regclass",
-    "')::jsonb->>'x",
-    '{"$ne":null}',
-    "';LISTEN x;--",
-    "'; SET ROLE postgres; --",
-    "' ORDER BY 99 --",
-    "' LIMIT 9 --",
-  ],
+  ...["' OR '1'='1", "'; DROP TABLE operation; --", "' UNION SELECT hash FROM api_key --"],
+  ...["\\' OR 1=1 --", "'||(SELECT 1)||'", '$$; DROP TABLE move; $$', '$1::text', "E'\\x27'"],
+  ...['%27%20OR%201=1', '_%', '＇ OR 1=1', '{"$ne":null}'],
 ].map((text) => `${text}${MARK}`)
 
-/** Those that are put everywhere. */
-const EVERYWHERE = TEXTS.filter((_, index) => index % 8 === 0)
+const EVERYWHERE = TEXTS.filter((_, index) => index % 2 === 0)
 
 /** What PostgreSQL is asked to parse, read off the wire. */
 interface Parsed {
@@ -98,28 +59,12 @@ function parsedOn(t: TestContext): Parsed {
   }
 }
 
-type Path = readonly string[]
-
-/** Where the texts of an example are. */
-function textsIn(value: unknown, at: Path = []): Path[] {
-  if (typeof value === 'string') return [at]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...at, name]))
-}
-
-function withText(value: unknown, [name, ...rest]: Path, text: string): unknown {
-  if (name === undefined) return text
-  const inner = withText((value as Record<string, unknown>)[name], rest, text)
-  return Array.isArray(value) ? value.with(Number(name), inner) : { ...(value as object), [name]: inner }
-}
-
 interface Asked {
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Every request of an endpoint that has the text in one place. */
 function requestsWith({ path, query, example }: Endpoint, text: string): Asked[] {
   const to = path.replaceAll(/\{\w+\}/g, '0198c0de-3f00-7000-8000-1a2b3c4d5e6f')
   const written = encodeURIComponent(text)
@@ -127,12 +72,11 @@ function requestsWith({ path, query, example }: Endpoint, text: string): Asked[]
   return [
     ...(path.includes('{') ? [{ path: path.replaceAll(/\{\w+\}/g, written), body: example }] : []),
     ...names.map((name) => ({ path: `${to}?${name}=${written}`, body: example })),
-    ...textsIn(example).map((at) => ({ path: to, body: withText(example, at, text) })),
+    ...textsIn(example).map((at) => ({ path: to, body: withAt(example, at, () => text) })),
     ...(example ? [{ path: to, body: example, headers: { 'idempotency-key': written } }] : []),
   ]
 }
 
-/** What ends all others is asked last. */
 const { deactivateAllApiKeys, setCashOutSwitch, ...OTHERS } = endpoints
 
 async function askAll(pix: World, asked: readonly Endpoint[], text: string): Promise<void> {

@@ -18,14 +18,12 @@ import { type World, type WorldOptions, world } from '../support/world.ts'
  * figure that an alert is made of.
  */
 
-/** A world whose log is read. */
 async function watched(t: TestContext, options: WorldOptions = {}, environment: Record<string, string> = {}) {
   const log = capturedLog()
   const pix = await world(t, environment, { ...options, logger: log.logger })
   return { ...pix, log }
 }
 
-/** The sentences of a log that have this in them. */
 function sentences({ lines }: CapturedLog, part: string): string[] {
   return lines.map(({ msg }) => msg).filter((msg) => msg.includes(part))
 }

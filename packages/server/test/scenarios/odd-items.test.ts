@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cases } from '../support/evidence.ts'
+import { openCases } from '../support/evidence.ts'
 import type { Telling } from '../support/lying-bank.ts'
 import { type LyingEfi, lyingEfi } from '../support/lying-efi.ts'
 
@@ -10,7 +10,6 @@ const MINUTE_MS = 60_000
 
 type Item = Record<string, unknown>
 
-/** The lists with this done to the items of some charges. */
 function withOdd(changes: ReadonlyMap<unknown, (item: Item) => unknown>): Telling {
   return ({ path, body }) => {
     if (!path.startsWith('/v2/pix?') || !Array.isArray(body?.pix)) return undefined
@@ -33,8 +32,6 @@ async function paidUnheard(pix: LyingEfi, count: number) {
 async function statuses(pix: LyingEfi, paths: readonly string[]) {
   return Promise.all(paths.map(async (path) => (await pix.get(path)).status))
 }
-
-const open = async ({ database }: LyingEfi) => (await cases(database)).filter((kind) => !kind.endsWith('(closed)'))
 
 /** As deep as the simulated bank can still write. */
 const deep = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
@@ -85,7 +82,7 @@ test('[api-pix.18] [statement.12] of 100 payments of a page some are odd, each i
   assert.deepEqual(new Set(await statuses(pix, others)), new Set(['PAID']))
   const inCases = odd.filter(({ comesTo }) => comesTo === 'a case')
   assert.deepEqual(
-    (await open(pix)).filter((kind) => kind === 'statement_unreadable'),
+    (await openCases(pix.database)).filter((kind) => kind === 'statement_unreadable'),
     inCases.map(() => 'statement_unreadable'),
   )
   const read = odd.filter(({ comesTo }) => comesTo === 'PAID').map(({ path }) => path)
@@ -100,5 +97,5 @@ test('[api-pix.18] [statement.12] of 100 payments of a page some are odd, each i
     await statuses(pix, readable),
     readable.map(() => 'PAID'),
   )
-  assert.ok(!(await open(pix)).includes('statement_unreadable'))
+  assert.ok(!(await openCases(pix.database)).includes('statement_unreadable'))
 })

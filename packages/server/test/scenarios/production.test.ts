@@ -11,7 +11,6 @@ import { as, serverLogin } from '../support/logins.ts'
 import { testPort } from '../support/port.ts'
 import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 
-/** Whichever program starts it. */
 const PROGRAMS = {
   'the server alone': new URL('../../src/main.ts', import.meta.url),
   'the sandbox’s program': new URL('../../../sandbox/src/main.ts', import.meta.url),
@@ -24,7 +23,6 @@ const SECRETS = {
   PIXGATE_PARTNER_SECRET: 'canary-partner-secret-Nf6hWs1CjG3vZq5TbM8e',
 }
 
-/** What production needs. */
 const CONFIGURED = {
   PIXGATE_MODE: 'production',
   // The discard service: nobody is there.

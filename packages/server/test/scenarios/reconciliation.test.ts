@@ -8,8 +8,9 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { EVENTS_LOST, tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { balances } from '../support/books.ts'
-import { cases, inbox, notifiedStatuses, payoutSwitch, statementEntries } from '../support/evidence.ts'
+import { cases, inbox, notifiedStatuses, stands, statementEntries } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, type World, type WorldOptions, world } from '../support/world.ts'
 
 /** What the bank's statement, its events and its answers tell of the same money, in every order. */
@@ -20,16 +21,6 @@ const STEPPED = { isStepped: true }
 /** As in production, where nothing else is allowed. */
 const EVERY_PAYMENT = { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' }
 
-async function minutes(pix: World, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
-}
-
-async function stands({ database }: World) {
-  const { isSuspended } = await payoutSwitch(database)
-  return { isSuspended, cases: await cases(database), notified: await notifiedStatuses(database) }
-}
-
-/** Lets the bank's events that never came arrive now. */
 async function lateEvents(pix: World): Promise<void> {
   const before = (await inbox(pix.database)).length
   const { pending } = (await pix.bank('GET', '/control/book')).body.events
@@ -76,7 +67,6 @@ test('[statement.4] [statement.5] a refund’s line before its event is booked o
   await pix.assertBooksAgree()
 })
 
-/** A bank whose statement hides everything until it is told to show it. */
 async function hidingWorld(t: TestContext) {
   const pix = await tamperedWorld(t)
   pix.tamper = (call, { status, body }) =>
@@ -84,24 +74,23 @@ async function hidingWorld(t: TestContext) {
   return { ...pix, show: () => (pix.tamper = () => undefined) }
 }
 
-for (const hidden of [8, 20])
-  test(`[statement.8] [trip-wire.1] [PL-14] a booked credit whose line the bank hides for ${hidden} minutes suspends once, books nothing, and its case closes`, async (t) => {
-    const pix = await hidingWorld(t)
-    await minutes(pix, 1)
-    const charge = await pix.charge('100.00')
-    await pix.bankAction(`charges/${charge.id}/pay`)
-    await pix.becomes(charge.id, 'PAID')
-    const booked = { available: 10_000n, settlement: -10_000n }
-    assert.deepEqual(await balances(pix.database), booked)
-    await minutes(pix, hidden)
-    const missed = { isSuspended: true, cases: ['line_missing'], notified: ['PAID'] }
-    assert.deepEqual(await stands(pix), missed)
-    pix.show()
-    await minutes(pix, 3)
-    assert.deepEqual(await stands(pix), { ...missed, cases: ['line_missing (closed)'] })
-    assert.deepEqual(await balances(pix.database), booked)
-    await pix.assertBooksAgree()
-  })
+test('[statement.8] [trip-wire.1] [PL-14] a booked credit whose line the bank hides for 20 minutes suspends once, books nothing, and its case closes', async (t) => {
+  const pix = await hidingWorld(t)
+  await minutes(pix, 1)
+  const charge = await pix.charge('100.00')
+  await pix.bankAction(`charges/${charge.id}/pay`)
+  await pix.becomes(charge.id, 'PAID')
+  const booked = { available: 10_000n, settlement: -10_000n }
+  assert.deepEqual(await balances(pix.database), booked)
+  await minutes(pix, 20)
+  const missed = { isSuspended: true, cases: ['line_missing'], notified: ['PAID'] }
+  assert.deepEqual(await stands(pix), missed)
+  pix.show()
+  await minutes(pix, 3)
+  assert.deepEqual(await stands(pix), { ...missed, cases: ['line_missing (closed)'] })
+  assert.deepEqual(await balances(pix.database), booked)
+  await pix.assertBooksAgree()
+})
 
 test('[cash-in.cases.16] [cases.56] [adjustment.held.10] a credit that was taken back, and whose line comes after all, is money that nothing explains', async (t) => {
   const pix = await hidingWorld(t)
@@ -288,7 +277,6 @@ test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] of two open refunds of one
   await pix.assertBooksAgree()
 })
 
-/** Another process of the service on the database and the bank of a world. */
 async function secondProcess(t: TestContext, { databaseUrl, bankUrl, clock }: World): Promise<Service> {
   const addresses = { DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: bankUrl }
   const config = readConfig({ ...ENVIRONMENT, ...addresses })

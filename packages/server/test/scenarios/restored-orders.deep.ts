@@ -1,7 +1,6 @@
 import test from 'node:test'
 import { type Connector, type Kind, kindsAt, tellRestored } from '../support/restored-orders.ts'
 
-/** Every bank, kind of order and way of restoring. */
 const CONNECTORS: readonly Connector[] = ['pixgate', 'api-pix', 'efi']
 
 function othersOf(kind: Kind) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { enable, forgotten, type Story, tellRestored } from '../support/restored-orders.ts'
+import { minutes } from '../support/stepping.ts'
 
 /** Some of the stories; the others are in restored-orders.deep.ts. */
 const STORIES: readonly Story[] = [
@@ -39,13 +40,13 @@ test('[ids.4] [restored.5] [DB-46] a forgotten payout that the statement made a 
     isNoticed: true,
   })
   const kinds = async () => (await openCases()).map(({ kind }) => kind)
-  for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
+  await minutes(pix, 8)
   assert.deepEqual(await kinds(), ['unexplained_debit'])
   await enable(pix)
   const { status, body } = await order()
   assert.equal(status, 201, JSON.stringify(body))
   assert.equal((await settled(body.id)).status, 'CONFIRMED')
-  for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
+  await minutes(pix, 8)
   assert.deepEqual(await kinds(), [])
   assert.equal(await made(), 1, 'the bank was not told a second time')
   await assertBooksAgree()

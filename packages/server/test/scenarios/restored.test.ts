@@ -3,9 +3,9 @@ import test from 'node:test'
 import { openTestDatabase } from '../support/database.ts'
 import { orderIdOf } from '../support/order-ids.ts'
 import { backupOf, openCaseFacts } from '../support/restored-database.ts'
+import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
-/** The payouts in the bank's own book, by the id that they were sent with. */
 async function payoutsAtBank({ bank }: World): Promise<string[]> {
   const { body } = await bank('GET', '/control/book')
   return body.payouts.map((payout: { id: string }) => payout.id).sort()
@@ -52,7 +52,7 @@ test('[DB-10] [statement.14] a restored database sends nothing and takes no payo
   })
   assert.deepEqual([refused.status, refused.body.code], [503, 'cash_out_suspended'])
 
-  for (let minute = 0; minute < 8; minute += 1) await restored.later(60_000)
+  await minutes(restored, 8)
   // The bank has carried out what the books have no record of sending: a case, and never sent.
   assert.equal((await restored.get(`/api/pix/cash-out/${waiting.id}`)).status, 'RECONCILIATION_REQUIRED')
   const database = openTestDatabase(backup)

@@ -12,7 +12,6 @@ import { world } from '../support/world.ts'
  * names no refund of ours.
  */
 
-/** What the bank says of a return. */
 interface ReturnFields {
   readonly transactionId: string
   readonly returnId: string
@@ -43,19 +42,16 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
     assert.equal(status, 200)
     while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
   }
-  /** Waits until the bank has so many refunds, and returns them as it has them. */
   async function refundsAtBank(count: number, status: string): Promise<(ReturnFields & { readonly id: string })[]> {
     for (;;) {
       const refunds = (await book()).refunds.filter((refund: { status: string }) => refund.status === status)
       if (refunds.length === count) return refunds
     }
   }
-  /** Lets the bank carry a refund out. */
   async function carriedOut(id: string): Promise<ReturnFields> {
     await pix.bankAction(`refunds/${id}/confirm`)
     return (await book()).refunds.find((refund: { id: string }) => refund.id === id)
   }
-  /** Lets the bank take money back by itself. */
   async function takenBack(valueCents: number): Promise<ReturnFields> {
     const { returnId } = await pix.bankAction(`charges/${cashIn.id}/return`, { valueCents })
     const event = (await book()).events.pending.find((pending: { returnId?: string }) => pending.returnId === returnId)
@@ -103,22 +99,6 @@ test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a refund that is reported 
   await pix.assertBooksAgree()
 })
 
-test('[RF-12] [cash-in.returns.1] a refund whose answer was lost is asked about at once, and is what was reported', async (t) => {
-  const pix = await funded(t)
-  await pix.behave({ refundIn: 'lost-response' })
-  const { id } = await pix.refundIn(pix.cashIn.id, 30)
-  await pix.later(100)
-  const [done] = await pix.refundsAtBank(1, 'CONFIRMED')
-  assert.ok(done)
-  await pix.postReturn(done)
-  assert.deepEqual(await balances(pix.database), SET_ASIDE)
-  await pix.later(1)
-  await pix.ends(id, 'CONFIRMED', 1)
-  assert.deepEqual(await pix.refunds(), [['MERCHANT', 'CONFIRMED', done.returnId]])
-  assert.deepEqual(await cases(pix.database), [])
-  await pix.assertBooksAgree()
-})
-
 test('[RF-13] [cash-in.returns.2] a return made by the bank while a refund of the same amount is open is not that refund', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
@@ -159,7 +139,7 @@ test('[RF-13] [cash-in.returns.3] a bank that names returns by the payment is as
   await pix.assertBooksAgree()
 })
 
-test('[RF-14] [cash-in.returns.2] two open refunds of one amount and a return of the bank’s own: each is what it is', async (t) => {
+test('[RF-12] [RF-14] [cash-in.returns.1] [cash-in.returns.2] two open refunds whose answers were lost and a return of the bank’s own, of one amount, are asked about at once: each is what it is', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'lost-response' })
   const ids = [(await pix.refundIn(pix.cashIn.id, 20)).id, (await pix.refundIn(pix.cashIn.id, 20)).id]
@@ -168,7 +148,8 @@ test('[RF-14] [cash-in.returns.2] two open refunds of one amount and a return of
   const taken = await pix.takenBack(2_000)
   for (const one of [taken, ...done.toReversed()]) await pix.postReturn(one)
   assert.deepEqual(await balances(pix.database), { available: 6_000n, reserved: 4_000n, settlement: -10_000n })
-  for (const id of ids) await pix.ends(id, 'CONFIRMED')
+  await pix.later(1)
+  for (const id of ids) await pix.ends(id, 'CONFIRMED', 1)
   await pix.until(`/api/pix/refund?cash_in_id=${pix.cashIn.id}`, ({ data }) => data.length === 3)
   assert.deepEqual(
     (await pix.refunds()).toSorted(),

@@ -18,7 +18,6 @@ import { ADMIN_TOKEN, ENCRYPTION_KEY } from '../support/world.ts'
 /** Longer than the first wait before a retry, shorter than a lease. */
 const RETRY_MS = 6_000
 
-/** The one that was started last. */
 function newest({ running }: Gateways): Gateway {
   return running.at(-1) ?? assert.fail('none runs')
 }
@@ -60,7 +59,6 @@ async function startSimpleReceiver(t: TestContext, of: Gateways) {
   return { ...receiver, accepted }
 }
 
-/** Registers receivers. */
 async function subscribe(gateway: Gateway, urls: readonly string[]): Promise<void> {
   const apiKey = await makeApiKey(gateway)
   for (const url of urls) {
@@ -159,7 +157,6 @@ test('[encryption.3] [rotation.1] the encryption key is rotated, and everything 
   assert.deepEqual([...simple.accepted].sort(), [...sent].sort())
 })
 
-/** Charges of one real, and their payments as the bank tells of them. */
 async function charges(gateway: Gateway, count: number) {
   const apiKey = await makeApiKey(gateway)
   const made = Array.from({ length: count }, async (_, one) => {

@@ -1,6 +1,6 @@
 import test from 'node:test'
 import { SEED } from '../support/seed.ts'
-import { createOneOperation, refundOnePayment, repeatPayoutOfAll, spendOneBalance } from './rounds.ts'
+import { createOneOperation, refundOnePayment, spendOneBalance } from './rounds.ts'
 
 test('[engine.5] [CO-5] in 400 rounds one balance is spent to the centavo and never twice', (t) =>
   spendOneBalance(t, SEED + 1, 400))
@@ -8,8 +8,5 @@ test('[engine.5] [CO-5] in 400 rounds one balance is spent to the centavo and ne
 test('[refund-in.create.2] [RF-2] in 300 rounds no more goes back of a payment than came in', (t) =>
   refundOnePayment(t, SEED + 2, 300))
 
-test('[external-id.2] [idempotency.2] in 200 rounds one external id makes one operation', (t) =>
+test('[engine.4] [external-id.2] [idempotency.2] [refund-in.create.6] in 200 rounds one external id makes one operation', (t) =>
   createOneOperation(t, SEED + 3, 200))
-
-test('[engine.4] in 100 rounds, a repeated payout of the whole balance gets 409 with `existing`', (t) =>
-  repeatPayoutOfAll(t, SEED + 4, 100))

@@ -1,5 +1,5 @@
 import test from 'node:test'
-import { createOneOperation, refundOnePayment, repeatPayoutOfAll, spendOneBalance } from './rounds.ts'
+import { createOneOperation, refundOnePayment, spendOneBalance } from './rounds.ts'
 
 test('[engine.5] [CO-5] in 40 rounds one balance is spent to the centavo and never twice', (t) =>
   spendOneBalance(t, 1, 40))
@@ -7,8 +7,5 @@ test('[engine.5] [CO-5] in 40 rounds one balance is spent to the centavo and nev
 test('[refund-in.create.2] [RF-2] in 30 rounds no more goes back of a payment than came in', (t) =>
   refundOnePayment(t, 2, 30))
 
-test('[external-id.2] [idempotency.2] in 20 rounds one external id makes one operation', (t) =>
+test('[engine.4] [external-id.2] [idempotency.2] [refund-in.create.6] in 20 rounds one external id makes one operation', (t) =>
   createOneOperation(t, 3, 20))
-
-test('[engine.4] in 10 rounds, a repeated payout of the whole balance gets 409 with `existing`', (t) =>
-  repeatPayoutOfAll(t, 4, 10))

@@ -99,7 +99,7 @@ export async function refundOnePayment(t: TestContext, seed: number, rounds: num
   )
 }
 
-/** Requests with one external id: one operation is made. */
+/** Requests with one external id: one operation is made, and the others are told of it, though too little is left for another. */
 export async function createOneOperation(t: TestContext, seed: number, rounds: number): Promise<void> {
   const chance = chanceOf(seed)
   const pix = await twoGateways(t)
@@ -129,25 +129,6 @@ export async function createOneOperation(t: TestContext, seed: number, rounds: n
   assert.equal(pix.bank.book.payouts.size + pix.bank.book.refunds.size, rounds)
 }
 
-/** Repetitions of a payout of the whole balance: 409 with `existing`. */
-export async function repeatPayoutOfAll(t: TestContext, seed: number, rounds: number): Promise<void> {
-  const chance = chanceOf(seed)
-  const pix = await twoGateways(t)
-  for (let round = 0; round < rounds; round++) {
-    const cents = 1_00 + chance.below(50_00)
-    await pix.paid(cents)
-    const count = 6 + chance.below(5)
-    const requests = Array.from({ length: count }, () => cashOut(`payout-${round}`, cents))
-    assertOne(requests, await pix.race(requests))
-    assert.equal((await balances(pix.database)).available, undefined)
-  }
-  await assertBooks(pix.database)
-
-  await pix.settle()
-  assert.equal(pix.bank.book.payouts.size, rounds)
-}
-
-/** The fee of each cash-out, where there is one. */
 const FEE_CENTS = 7
 
 const PIX_CODE = buildStaticBrCode({ pixKey: 'loja@example.com', merchantName: 'Loja', merchantCity: 'Recife' })
@@ -177,7 +158,6 @@ function sorted(values: readonly number[], answers: readonly Answer[], reasons: 
   return { accepted, refused }
 }
 
-/** The ledger has just this. */
 async function assertMoney({ database }: TwoGateways, available: number, reserved: number): Promise<void> {
   const known = await balances(database)
   assert.deepEqual([known.available ?? 0n, known.reserved ?? 0n], [BigInt(available), BigInt(reserved)])

@@ -11,7 +11,6 @@ import { FOREIGN, type LyingEfi, lyingEfi, type Standing } from '../support/lyin
 
 const MINUTES_MS = 1_200_000
 
-/** A charge as the bank answers it. */
 interface Cob {
   readonly chave: string
   readonly pix?: readonly object[]
@@ -19,12 +18,10 @@ interface Cob {
 
 const isCharge = ({ method, path }: Told) => method === 'GET' && path.includes('/v2/cob/')
 
-/** Charges are told with these fields. */
 function charges(fields: (charge: Cob) => object): Telling {
   return (told) => (isCharge(told) && told.status < 300 ? { body: { ...told.body, ...fields(told.body) } } : undefined)
 }
 
-/** Payments of charges are told with these fields. */
 function payments(fields: object): Telling {
   return charges(({ pix = [] }) => ({ pix: pix.map((one) => ({ ...one, ...fields })) }))
 }

@@ -8,7 +8,6 @@ import { world } from '../support/world.ts'
 
 const AT_EFI = { isStepped: true, standard: 'efi' } as const
 
-/** Longer than the bank is waited for in these stories. */
 const SLOW_MS = 1_500
 
 const faults = [

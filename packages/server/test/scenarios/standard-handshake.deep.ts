@@ -13,13 +13,12 @@ import { balances } from '../support/books.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { PIX_KEY } from '../support/standard-bank.ts'
-import { stepUntil } from '../support/stepping.ts'
+import { minutes, stepUntil } from '../support/stepping.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 /** A bank of the standard with which we do not come to terms on TLS: nothing leaves, and nothing is given back in doubt. */
 
 const AT_EFI = { isStepped: true, standard: 'efi' } as const
-/** A charge does not wait for the bank for long. */
 const BRIEF = { PIXGATE_BANK_CREATE_BUDGET_MS: '500' } as const
 const HELD = { available: 7_000n, reserved: 3_000n, settlement: -10_000n }
 
@@ -38,7 +37,6 @@ async function behindGate(t: TestContext, refuser: Refuser, hasToken: boolean) {
     ...pix,
     gate,
     errors: () => log.lines.map(({ msg }) => msg),
-    /** What anybody is told of the bank. */
     standing: async () => (await pix.call('GET', '/readyz')).body.dependencies.bank,
     payouts: async () =>
       (await pix.bank('GET', '/control/book')).body.entries.filter(
@@ -98,9 +96,9 @@ test('[AP-8] [cash-out.states.8] at efi, without a token no byte of a payout lea
   const pix = await behindGate(t, hangingUpAfterwards, false)
   const { id } = await pix.cashOut()
   const path = `/api/pix/cash-out/${id}`
-  for (let minute = 0; minute < 29; minute++) await pix.later(60_000)
+  await minutes(pix, 29)
   assert.deepEqual([(await pix.get(path)).status, await balances(pix.database)], ['DISPATCHED', HELD])
-  for (let minute = 0; minute < 3; minute++) await pix.later(60_000)
+  await minutes(pix, 3)
   assert.equal((await pix.get(path)).status, 'RELEASED')
   pix.gate.open()
   await pix.later(60_000)
@@ -112,7 +110,7 @@ test('[AP-8] [P6] at efi, what may have left before the bank refused our certifi
   const pix = await behindGate(t, hangingUpAfterwards, true)
   const { id } = await pix.cashOut()
   const path = `/api/pix/cash-out/${id}`
-  for (let minute = 0; minute < 45; minute++) await pix.later(60_000)
+  await minutes(pix, 45)
   assert.equal((await pix.get(path)).status, 'RECONCILIATION_REQUIRED')
   assert.deepEqual([await balances(pix.database), await cases(pix.database)], [HELD, ['outcome_unknown']])
   assert.deepEqual(await notifiedStatuses(pix.database), [])

@@ -47,7 +47,6 @@ interface Lie {
   /** What the bank tells from the order on, and from the confirmation on. */
   readonly telling?: () => Telling
   readonly afterwards?: (pix: LyingEfi) => Telling
-  /** So much later somebody looks. */
   readonly passMs?: number
   readonly stands: Standing
   readonly isSuspended?: boolean

@@ -13,13 +13,11 @@ const HOUR_MS = 3_600_000
 
 const isRefund = ({ path }: Told) => path.includes('/devolucao/')
 
-/** What becomes of an order of which the bank answers 500. */
 const lost = [
   ['which the bank carried out', { errorAfterExecuting: 1_000 }],
   ['which the bank never had', { unavailable: 1_000 }],
 ] as const
 
-/** A merchant whose charge of R$ 100.00 was paid. */
 async function paid(t: TestContext) {
   const pix = await lyingEfi(t)
   const { id } = await pix.charge('100')

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { balances } from '../support/books.ts'
-import { cases } from '../support/evidence.ts'
-import { PIX_KEY } from '../support/standard-bank.ts'
+import { openCases } from '../support/evidence.ts'
+import { minutes } from '../support/stepping.ts'
 import { world } from '../support/world.ts'
 
-/** What the merchant did not ask for, at Efí: money that the bank takes back, that comes back, and that nobody charged. */
+/** What the merchant did not ask for, at Efí: money that the bank takes back, and that comes back. */
 
 const HOUR_MS = 3_600_000
 
@@ -18,14 +17,9 @@ async function atEfi(t: TestContext) {
   return {
     ...pix,
     chargeId: charge.id,
-    decide: decidingOver(pix).decide,
-    /** Callbacks do not come any more. */
     silence: () => pix.behave({ eventDelayMs: HOUR_MS }),
-    /** As many minutes pass as a list is waited for. */
-    pass: async (ms: number) => {
-      for (let passedMs = 0; passedMs < ms; passedMs += 60_000) await pix.later(60_000)
-    },
-    open: async () => (await cases(pix.database)).filter((kind) => !kind.endsWith('(closed)')),
+    pass: (ms: number) => minutes(pix, ms / 60_000),
+    open: () => openCases(pix.database),
   }
 }
 
@@ -60,20 +54,3 @@ for (const isSilent of [false, true]) {
     await pix.assertBooksAgree()
   })
 }
-
-for (const [decision, expected] of [
-  ['credit', { available: 10_500n, settlement: -10_500n }],
-  ['write_off', { available: 10_000n, settlement: -10_500n, losses: 500n }],
-] as const)
-  test(`[api-pix.9] [cases.53] [PL-3] at efi: what is paid to the key itself is a case of the statement: ${decision}, and both books are equal`, async (t) => {
-    const pix = await atEfi(t)
-    await pix.bankAction('payments', { pixKey: PIX_KEY, valueCents: 500 })
-    await pix.pass(35 * 60_000)
-    assert.deepEqual(await pix.open(), ['unexplained_credit'])
-    assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_500n, suspense_in: 500n })
-    await pix.decide('unexplained_credit', decision)
-    await pix.pass(10 * 60_000)
-    assert.deepEqual(await balances(pix.database), expected)
-    assert.deepEqual(await pix.open(), [])
-    await pix.assertBooksAgree()
-  })

@@ -3,29 +3,19 @@ import test, { type TestContext } from 'node:test'
 import { verifyAudit } from '../../src/audit/chain.ts'
 import { EVENTS_LOST, type TamperedWorld, tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { decidingOver, shapeOf } from '../cases/without-operation/fixture.ts'
-import { bankWithout } from '../support/bank-without.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { caseFacts, cases, notifiedStatuses, payoutSwitch, statementEntries } from '../support/evidence.ts'
+import { caseFacts, stands, statementEntries } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
-import type { Answer, World, WorldOptions } from '../support/world.ts'
+import { minutes } from '../support/stepping.ts'
+import type { Answer, World } from '../support/world.ts'
 
 /** The bank's statement and the books differ in money that left: an operator decides, and what comes later is booked once. */
 
-/** An order id that no operation has. */
 const STRANGER = '0198c0de7a11700080005f1d3c2b1a09'
 
-async function minutes(pix: World, count: number): Promise<void> {
-  for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
-}
-
-async function stands({ database }: World) {
-  const { isSuspended } = await payoutSwitch(database)
-  return { isSuspended, cases: await cases(database), notified: await notifiedStatuses(database) }
-}
-
 /** R$ 900.00 are available, at a bank whose answers can be changed. */
-async function funded(t: TestContext, options: WorldOptions = {}) {
-  const pix = await tamperedWorld(t, options)
+async function funded(t: TestContext) {
+  const pix = await tamperedWorld(t)
   await pix.balance(900_00)
   await minutes(pix, 2)
   /** Money that left is settled: our books are the bank's, and stay so while it is read again. */
@@ -41,7 +31,6 @@ async function funded(t: TestContext, options: WorldOptions = {}) {
   return { ...decidingOver(pix), pix: Object.assign(pix, { assertSettled }) }
 }
 
-/** The statement as the bank has it, but for payouts. */
 function payoutLines(change: (entry: Answer['body']) => object[]): TamperedWorld['tamper'] {
   return (call, { status, body }) => {
     if (call !== 'GET /statement') return undefined
@@ -52,7 +41,6 @@ function payoutLines(change: (entry: Answer['body']) => object[]): TamperedWorld
   }
 }
 
-/** The events that the bank could not send arrive. */
 async function lateEvents(pix: World): Promise<void> {
   const { pending } = (await pix.bank('GET', '/control/book')).body.events
   assert.ok(pending.length > 0)
@@ -114,6 +102,7 @@ test('[statement.8] [cases.54] [cases.56] a payout that the statement lacks is c
   const left = { available: 870_00n, settlement: -870_00n }
   assert.deepEqual(await balances(pix.database), left)
 
+  assert.deepEqual(await deciding.offered('line_missing'), ['credit', 'write_off'])
   const { effects } = await deciding.decide('line_missing', 'credit')
   assert.equal(effects?.amountCents, 30_00)
   const credited = { available: 900_00n, settlement: -900_00n }
@@ -136,32 +125,5 @@ test('[statement.8] [cases.54] [cases.56] a payout that the statement lacks is c
     cases: again.map((kind) => kind.replace(/t$/, 't (closed)')),
     notified,
   })
-  assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).status, 'CONFIRMED')
-})
-
-test('[statement.8] [cases.54] a payout that only a forged event confirmed is credited back, and the books are the bank’s', async (t) => {
-  const { pix, ...deciding } = await funded(t, bankWithout('query-payout'))
-  await pix.behave({ cashOut: 'manual' })
-  const { id, valueCents } = await pix.cashOut()
-  await pix.until(`/api/pix/cash-out/${id}`, ({ transactionId }) => transactionId !== null)
-  const forged = {
-    event: 'CashOut',
-    eventId: 'forged',
-    transactionId: 'made up',
-    externalId: id,
-    status: 'CONFIRMED',
-    endToEndId: `E99999001202611221315${id.slice(-11)}`,
-    valueCents,
-    occurredAt: new Date(pix.clock.now()).toISOString(),
-  }
-  assert.equal(await postEvent(pix, forged, { endpoint: 'cash-out' }), 200)
-  await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
-  await minutes(pix, 7)
-  const stood = { isSuspended: false, notified: ['PAID', 'CONFIRMED'] }
-  assert.deepEqual(await stands(pix), { ...stood, cases: ['line_missing'] })
-  assert.deepEqual(await deciding.offered('line_missing'), ['credit', 'write_off'])
-  await deciding.decide('line_missing', 'credit')
-  const credited = { available: 900_00n, settlement: -900_00n }
-  await pix.assertSettled(credited, { ...stood, cases: ['line_missing (closed)'] })
   assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).status, 'CONFIRMED')
 })

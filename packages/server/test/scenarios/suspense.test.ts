@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { balances } from '../support/books.ts'
-import { cases, notifiedStatuses } from '../support/evidence.ts'
+import { cases, notifiedStatuses, openCases } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
+import { minutes } from '../support/stepping.ts'
 import { BANKS, codeOf, suspended, turn } from '../support/suspense.ts'
 
 /** Money in suspense: what a charge keeps of it, and what goes back to its payer through the bank. */
@@ -40,7 +41,7 @@ for (const bank of BANKS) {
     const { pix, charge, decide, ends, sentBack } = await suspended(t, given)
     assert.equal((await decide('return_to_payer', 100_00)).status, 200)
     await ends('CONFIRMED')
-    for (let minute = 0; minute < 10; minute++) await pix.later(60_000)
+    await minutes(pix, 10)
     assert.deepEqual(await sentBack(), [100_00])
     const { status, refundedCents, refundableCents } = await charge()
     assert.deepEqual([status, refundedCents, refundableCents], ['PAID', 0, 100_00], 'the charge has its payment')
@@ -108,12 +109,12 @@ test('[cash-in.refunds.12] what the bank gives back by itself while a return is 
   assert.equal((await decide('return_to_payer', 50_00)).status, 200)
   await pix.later(1_000)
   await pix.bankAction(`charges/${id}/return`, { valueCents: 50_00, nature: 'MED_FRAUDE' })
-  for (let minute = 0; minute < 5; minute++) await pix.later(60_000)
+  await minutes(pix, 5)
   assert.deepEqual(await balances(pix.database), { suspense_in: 100_00n, settlement: -100_00n })
   const [{ id: refundId }] = (await pix.call('GET', '/api/pix/refund')).body.data
   await pix.bankAction(`refunds/${refundId}/fail`)
   await ends('FAILED')
-  for (let minute = 0; minute < 20; minute++) await pix.later(60_000)
+  await minutes(pix, 20)
   assert.deepEqual(await sentBack(), [])
   assert.deepEqual(await balances(pix.database), { suspense_in: 100_00n, settlement: -100_00n })
   await pix.assertBooksAgree()
@@ -160,8 +161,11 @@ test('[refund-in.states.2] a return that the bank has meanwhile made by itself i
     (await refunds()).map(({ status }: { readonly status: string }) => status),
     ['FAILED'],
   )
-  const open = (await cases(pix.database)).filter((kind) => !kind.endsWith('(closed)'))
-  assert.deepEqual(open, ['event_set_aside'], 'of the event whose return waited for the bank’s answer')
+  assert.deepEqual(
+    await openCases(pix.database),
+    ['event_set_aside'],
+    'of the event whose return waited for the bank’s answer',
+  )
   assert.deepEqual(await balances(pix.database), { available: 100_00n, settlement: -100_00n })
   await pix.assertBooksAgree()
 })

@@ -18,30 +18,6 @@ import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 
 /** Two processes of the service, A and B, work side by side on one database and one bank. */
 
-test('[engine.3] [external-id.2] of two creates of one external id, one at each process, one is refused and names the other', async (t) => {
-  const { pix, a, b } = await twins(t)
-  const pairs = Array.from({ length: 25 }, (_, pair) => ({
-    externalId: `order-${pair}`,
-    /** Every other time both ask for the same. */
-    values: pair % 2 === 0 ? [10, 10] : [10, 20],
-  }))
-  await Promise.all(
-    pairs.map(async ({ externalId, values: [atA, atB] }) => {
-      const [one, other] = await Promise.all([
-        a.create({ externalId, value: atA }),
-        b.create({ externalId, value: atB }),
-      ])
-      const [created, refused] = one.status === 201 ? [one, other] : [other, one]
-      assert.deepEqual([created.status, refused.status], [201, 409], externalId)
-      assert.equal(refused.body.code, 'duplicate_external_id')
-      assert.equal(refused.body.existing.id, created.body.id)
-      assert.equal(refused.body.existing.samePayload, atA === atB)
-    }),
-  )
-  assert.equal((await pix.bank.book()).charges.length, pairs.length)
-  for (const { list } of [a, b]) assert.equal((await list()).body.pagination.total, pairs.length)
-})
-
 test('[idempotency.2] [idempotency.3] an Idempotency-Key that was used at one process counts at the other', async (t) => {
   const { pix, a, b } = await twins(t)
   const order = { externalId: 'order-1', value: 10 }
@@ -130,7 +106,6 @@ interface Process {
   readonly url: string
   call(method: string, path: string, token: string, body?: object, headers?: Record<string, string>): Promise<Answer>
   create(transaction: object, idempotencyKey?: string): Promise<Answer>
-  list(): Promise<Answer>
 }
 
 /** A is the first process of the world, B its neighbour. */
@@ -151,7 +126,6 @@ function processAt(url: string, apiKey: string): Process {
     call,
     create: (transaction, key) =>
       call('POST', '/api/pix/cash-in', apiKey, { transaction }, key === undefined ? {} : { 'idempotency-key': key }),
-    list: () => call('GET', '/api/pix/cash-in', apiKey),
   }
 }
 

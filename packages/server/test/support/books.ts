@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import type { EventType } from '@pixgate/spec'
 import { verify } from '../../src/ledger/verify/verifier.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
+import { notifiedStatuses } from './evidence.ts'
 import { assertPublished } from './published-events.ts'
+import type { World } from './world.ts'
 
 const beginSnapshot = statement<[]>('test.begin_snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
 
@@ -55,4 +57,14 @@ export async function oldestCashIn(database: Database): Promise<string | undefin
 /** Adds copies of every operation, each a minute older than the one before: rows to list, not to work on. */
 export async function copyOperations(database: Database, copies: number): Promise<void> {
   await database.rows(COPIES, [copies])
+}
+
+/** Everything of ours that could have moved: charges and payouts, balances, notifications. */
+export async function everythingMoved({ database, get }: Pick<World, 'database' | 'get'>) {
+  const [charges, payouts] = [await get('/api/pix/cash-in'), await get('/api/pix/cash-out')]
+  return {
+    operations: [...charges.data, ...payouts.data].map(({ id, status }) => `${id} ${status}`),
+    balances: await balances(database),
+    notified: await notifiedStatuses(database),
+  }
 }

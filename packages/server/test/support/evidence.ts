@@ -29,6 +29,11 @@ export const cases = all(
   ({ kind, open }: { kind: string; open: boolean }) => (open ? kind : `${kind} (closed)`),
 )
 
+/** The kinds of the cases that are open, oldest first. */
+export async function openCases(database: Database): Promise<string[]> {
+  return (await cases(database)).filter((kind) => !kind.endsWith('(closed)'))
+}
+
 const CASES_OF_KIND = statement<[kind: string], { id: string; facts: object; open: boolean }>(
   'test.cases_of_kind',
   'SELECT id, facts, closed_at IS NULL AS open FROM "case" WHERE kind = $1 ORDER BY opened_at, id',
@@ -145,6 +150,12 @@ export const payoutSwitch = only<{ isSuspended: boolean; version: bigint }>(
   'test.switch',
   `SELECT value ->> 'enabled' = 'false' AS "isSuspended", version FROM control WHERE name = 'cash_out_switch'`,
 )
+
+/** Whether payouts are suspended, every case, and every notified status. */
+export async function stands({ database }: { readonly database: Database }) {
+  const { isSuspended } = await payoutSwitch(database)
+  return { isSuspended, cases: await cases(database), notified: await notifiedStatuses(database) }
+}
 
 const MARK = all<{ matchedUntil: number | null; readAt: number | null }>(
   'test.statement_mark',
