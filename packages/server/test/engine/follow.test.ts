@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { machine } from '@pixgate/spec'
-import { follow, reasonFact } from '../../src/engine/follow.ts'
+import { follow, notificationOf, reasonFact } from '../../src/engine/follow.ts'
 import type { Decision, Operation } from '../../src/engine/operation.ts'
 import { operationAs } from '../support/operation.ts'
 
@@ -64,7 +64,7 @@ function followed(
         eventType: 'pix_cash_in',
         status,
         reference: '',
-        body: Buffer.from(`now ${status}`),
+        event: { now: status },
       }),
       evidence: { pushedBy: 'Maria' },
       outcome: (after, isApplied) => ({ after, isApplied }),
@@ -109,7 +109,13 @@ test('[engine.1] a row brings its move, with what it changes, and the operation 
 test('[engine.1] [events.4] the notification, the journal and the case stand beside the row that names them', () => {
   const told = followed('PENDING', 'push')
   assert.deepEqual(told.notifications, [
-    { operationId: 'door-1', eventType: 'pix_cash_in', status: 'PAID', reference: '', body: Buffer.from('now PAID') },
+    {
+      operationId: 'door-1',
+      eventType: 'pix_cash_in',
+      status: 'PAID',
+      reference: '',
+      body: Buffer.from('{"event_type":"pix_cash_in","event":{"now":"PAID"}}'),
+    },
   ])
   assert.deepEqual([told.journals, told.cases], [[], []])
   const booked = followed('PENDING', 'push', ['is heavy'])
@@ -146,3 +152,15 @@ test('[engine.19] what closes besides is named, and what is not known cannot be 
 })
 
 const PULL = { on: 'pull', holds: () => false, reference: '' } as const
+
+test('[events.6] the notification of a failure says why, any other does not', () => {
+  const facts = { failureCode: 'removed', failureReason: 'removed by the bank' }
+  const events = (['FAILED', 'PAID'] as const).map((status) => {
+    const told = { eventType: 'pix_cash_in', status, reference: '', event: { status } } as const
+    return JSON.parse(String(notificationOf('door-1', told, facts).body)).event
+  })
+  assert.deepEqual(events, [
+    { status: 'FAILED', failure_code: 'removed', failure_reason: 'removed by the bank' },
+    { status: 'PAID' },
+  ])
+})
