@@ -380,12 +380,10 @@ function namedSchemas(): NamedSchemas {
     return title === undefined ? written : name(title, { ...written, ...constantNames(title, shown) })
   }
 
-  function fields(properties: unknown, title = ''): object {
+  function fields(properties: unknown, title: string | undefined): object {
+    const titleOf = (field: string) => (title === undefined ? undefined : title + capitalized(field))
     return Object.fromEntries(
-      Object.entries(properties as object).map(([key, value]) => [
-        key,
-        write(value, title && title + capitalized(key)),
-      ]),
+      Object.entries(properties as object).map(([key, value]) => [key, write(value, titleOf(key))]),
     )
   }
 
