@@ -1,4 +1,4 @@
--- The role that the server works as, limits of the database, and the guard that append-only tables share.
+-- The role that the server works as, and the guard that append-only tables share.
 
 -- Looks first: an owner that may not create roles works where an administrator made this one.
 DO $$
@@ -24,16 +24,6 @@ END $$;
 GRANT USAGE ON SCHEMA public TO pixgate_app;
 -- The doctor and the start of a server read which schema this is.
 GRANT SELECT ON schema_migration TO pixgate_app;
-
-DO $$
-BEGIN
-  -- A temporary table would be found before a table of the owner in functions that run as the owner.
-  EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, pixgate_app', current_database());
-  -- Ends sessions that were left open within a transaction. The sessions of a server ask for less.
-  IF pg_has_role(current_user, (SELECT datdba FROM pg_database WHERE datname = current_database()), 'USAGE') THEN
-    EXECUTE format('ALTER DATABASE %I SET idle_in_transaction_session_timeout = ''60s''', current_database());
-  END IF;
-END $$;
 
 -- Trigger function of append-only tables. It refuses everybody, the owner too.
 CREATE FUNCTION refuse_rewriting() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$

@@ -16,7 +16,7 @@ const faulty = (environment: Environment) => faultyVariables(readConfig, { ...PR
 const sandboxFaults = (environment: Environment) =>
   configFaults(readConfig, { ...PRODUCTION, PIXGATE_MODE: 'sandbox', ...environment })
 
-const GUESSABLE = 'is too easy to guess, as it repeats, counts or names itself: make one with openssl rand -base64 32'
+const GUESSABLE = 'is too easy to guess, as it repeats, counts or names itself: make one with openssl rand -hex 32'
 
 test('[production.1] production has a limit of requests and a log; the sandbox may have neither', () => {
   assert.deepEqual(faultsOf({ PIXGATE_RATE_LIMIT_PER_MINUTE: '0', PIXGATE_LOG_LEVEL: 'silent' }), [
@@ -48,7 +48,7 @@ test('[production.2] a secret that is too short is told that, once', () => {
 
 test('[production.2] the database’s password is none of a document, nor a common word', () => {
   const of = (password: string) => faultsOf({ DATABASE_URL: `postgres://pix:${password}@127.0.0.1/pix` })
-  const refused = ['DATABASE_URL has a password that is easy to guess: make one with openssl rand -base64 32']
+  const refused = ['DATABASE_URL has a password that is easy to guess: make one with openssl rand -hex 32']
   for (const password of ['choose-one', 'PASSWORD', 'changeme', 'postgres', 'pixgate123', '123456']) {
     assert.deepEqual(of(password), refused, password)
   }

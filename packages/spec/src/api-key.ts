@@ -24,7 +24,7 @@ import {
 /** Pattern for secret scanners. @source rules#api-keys.2 */
 export const API_KEY_PATTERN = '^pix_(?:test|live)_[0-9A-Za-z]{49}$'
 
-const scope = Type.Enum([...apiKeyScopes])
+const scope = Type.Enum([...apiKeyScopes], { title: 'ApiKeyScope' })
 
 const CAPS = {
   paymentCents: 'One payout or refund',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { cashOutStatus } from './cash-out/shapes.ts'
+import { cashOutStatus, paymentType } from './cash-out/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { refundInDetail } from './refund-in/shapes.ts'
@@ -30,7 +30,7 @@ const approval = Type.Object(
     externalId: knownExternalId,
     valueCents: cents(),
     description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
-    paymentType: Type.Enum(['key', 'qrcode']),
+    paymentType,
     recipient: Type.Object({
       name: nullable(Type.String({ maxLength: limits.nameMaxLength })),
       document: nullable(Type.String({ maxLength: 18, description: 'Masked' })),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { caseKinds, decisionNames, evidenceFields } from './cases.ts'
 import { endpoint } from './endpoint.ts'
-import { accounts } from './ledger.ts'
+import { ledgerAccount } from './ledger.ts'
 import { limits } from './limits.ts'
 import {
   CASE_KIND,
@@ -43,7 +43,7 @@ const kind = Type.String({ pattern: CASE_KIND, description: 'The kind of case', 
 
 const operation = Type.Object({
   id: uuid,
-  kind: Type.Enum(['cash_in', 'cash_out', 'refund_in', 'adjustment']),
+  kind: Type.Enum(['cash_in', 'cash_out', 'refund_in', 'adjustment'], { title: 'OperationKind' }),
   status: Type.String({ maxLength: 64 }),
   externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
 })
@@ -51,7 +51,7 @@ const operation = Type.Object({
 const caseFields = {
   id: uuid,
   kind: Type.String({ maxLength: 64 }),
-  state: Type.Enum(['open', 'closed']),
+  state: Type.Enum(['open', 'closed'], { title: 'CaseState' }),
   meaning: Type.String({ description: 'What is missing or contradicts, and where the money is, in a sentence' }),
   reference: Type.String({
     description: 'Distinguishes cases of one kind: an end-to-end id, a return id, or nothing',
@@ -113,16 +113,12 @@ function count(more: { readonly description?: string } = {}) {
   return Type.Integer({ minimum: 0, maximum: INTEGER_MAX, ...more })
 }
 
-const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], {
-  description: 'An account of the ledger',
-})
-
 const effects = Type.Object(
   {
     amountCents: cents(
       'The largest sum that it moves on any account, or hands over, or leaves as it is where it moves nothing',
     ),
-    accounts: Type.Array(Type.Object({ account, changeCents: cents('With its sign') }), {
+    accounts: Type.Array(Type.Object({ account: ledgerAccount, changeCents: cents('With its sign') }), {
       description: 'What it does to each account, all journals together, repaid debts included',
     }),
     journals: Type.Array(
@@ -131,7 +127,7 @@ const effects = Type.Object(
         journal: Type.String({ maxLength: 64 }),
         meaning: Type.String(),
         reference: Type.String(),
-        postings: Type.Array(Type.Object({ account, amountCents: cents() })),
+        postings: Type.Array(Type.Object({ account: ledgerAccount, amountCents: cents() })),
       }),
     ),
     operations: Type.Array(
@@ -149,11 +145,15 @@ const effects = Type.Object(
   },
 )
 
+const decision = Type.Enum(decisionNames, { title: 'CaseDecision', description: 'One of those that the case offers' })
+
 const option = Type.Object(
   {
-    decision: Type.Enum(decisionNames),
+    decision,
     meaning: Type.String({ description: 'What it is, in a sentence' }),
-    needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
+    needs: Type.Array(Type.Enum([...evidenceFields], { title: 'CaseEvidenceField' }), {
+      description: 'What must be named with it',
+    }),
     maxCents: nullable(cents('The most that `amountCents` can be now; `null`: the decision takes no amount')),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
@@ -242,7 +242,7 @@ const timeline = Type.Object(
         journal: Type.String(),
         meaning: nullable(Type.String()),
         reference: Type.String(),
-        entries: Type.Array(Type.Object({ account, amountCents: cents(), balanceAfterCents: cents() })),
+        entries: Type.Array(Type.Object({ account: ledgerAccount, amountCents: cents(), balanceAfterCents: cents() })),
         at: instant,
       }),
     ),
@@ -360,8 +360,6 @@ const evidence = optional(
     },
   ),
 )
-
-const decision = Type.Enum(decisionNames, { description: 'One of those that the case offers' })
 
 const decided = Type.Object(
   {

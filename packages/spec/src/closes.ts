@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { accounts } from './ledger.ts'
+import { ledgerAccount } from './ledger.ts'
 import { CURSOR, cents, cursorList, instant, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
 /** The daily close of America/Sao_Paulo, and the exports for a finance department. */
@@ -15,8 +15,6 @@ const hash = Type.String({
   maxLength: 64,
   description: 'SHA-256 of the stored close, as in the audit trail',
 })
-
-const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], { title: 'LedgerAccount' })
 
 /** A close is known by its day. */
 const ofClose = Type.Object({
@@ -52,7 +50,7 @@ const close = Type.Object(
     from: instant,
     to: instant,
     accounts: Type.Array(
-      Type.Object({ account, openingCents: cents(), closingCents: cents() }, { title: 'CloseAccount' }),
+      Type.Object({ account: ledgerAccount, openingCents: cents(), closingCents: cents() }, { title: 'CloseAccount' }),
       { maxItems: 50 },
     ),
     journals: Type.Array(
@@ -60,7 +58,9 @@ const close = Type.Object(
         {
           journal: Type.String({ maxLength: 100 }),
           count,
-          accounts: Type.Array(Type.Object({ account, cents: cents() }, { title: 'CloseMovement' }), { maxItems: 50 }),
+          accounts: Type.Array(Type.Object({ account: ledgerAccount, cents: cents() }, { title: 'CloseMovement' }), {
+            maxItems: 50,
+          }),
         },
         { title: 'CloseJournal' },
       ),

@@ -18,6 +18,12 @@ const nanosecondInstant = Type.String({
   description: 'UTC with nine fractional digits',
 })
 
+/** Only where something failed: why, as in the operation's detail. @source rules#events.6 */
+const FAILURE = {
+  failure_code: Type.Optional(Type.String({ maxLength: 64, description: 'Only with `FAILED`: why, to decide on' })),
+  failure_reason: Type.Optional(nullable(Type.String({ description: 'Only with `FAILED`: why, for people' }))),
+}
+
 function notification<const Name extends EventType, Statuses extends string[], More extends TProperties>(
   eventType: Name,
   title: string,
@@ -52,27 +58,27 @@ export const testEventSchema = Type.Object(
   { title: 'WebhookTest', description: 'A test of an endpoint.' },
 )
 
-/** Body of each event. All keys are present, `null` without a value. @source rules#events.2, rules#events.5 */
+/** Body of each event. All keys are present, `null` without a value; those of a failure only with `FAILED`. @source rules#events.2, rules#events.5 */
 export const eventSchemas = {
   pix_cash_in: notification(
     'pix_cash_in',
     'CashInNotification',
     ['PAID', 'FAILED'],
-    { payer_name: nullable(Type.String()) },
+    { payer_name: nullable(Type.String()), ...FAILURE },
     'A cash-in reached PAID or FAILED.',
   ),
   pix_cash_out: notification(
     'pix_cash_out',
     'CashOutNotification',
     ['CONFIRMED', 'FAILED'],
-    {},
+    FAILURE,
     'A cash-out reached its end.',
   ),
   pix_cash_in_reversal: notification(
     'pix_cash_in_reversal',
     'CashInReversalNotification',
     ['CONFIRMED', 'FAILED'],
-    {},
+    FAILURE,
     'A refund of a cash-in reached its end; `id` is the id of the cash-in.',
   ),
   pix_cash_out_reversal: notification(

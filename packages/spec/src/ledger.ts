@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import {
+  between,
   CURSOR,
   cents,
   currency,
@@ -11,7 +12,6 @@ import {
   knownExternalId,
   nullable,
   pageLimit,
-  utcDay,
   uuid,
 } from './shapes.ts'
 
@@ -439,6 +439,12 @@ export const journals = {
 
 export type JournalKind = keyof typeof journals
 
+/** An account of the ledger. */
+export const ledgerAccount = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], {
+  title: 'LedgerAccount',
+  description: 'An account of the ledger',
+})
+
 const entryType = Type.Enum(['CREDIT', 'DEBIT'], {
   title: 'LedgerEntryType',
   description: 'Whether the available balance grew or shrank',
@@ -520,8 +526,7 @@ export const listLedgerEntries = endpoint({
         description: 'Only entries of the operation that has this id',
         examples: ['0198c0de-7a11-7000-8000-5f1d3c2b1a09'],
       }),
-      start_date: Type.Optional(utcDay('First UTC day, inclusive')),
-      end_date: Type.Optional(utcDay('Last UTC day, inclusive')),
+      ...between('Booked'),
     },
     { additionalProperties: false },
   ),

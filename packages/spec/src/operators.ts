@@ -12,6 +12,7 @@ import { cursorList, idOf, instant, nullable, PERSON_NAME, pageLimit, uuid } fro
 export const OPERATOR_TOKEN_PATTERN = '^pix_op_(?:test|live)_[0-9A-Za-z]{49}$'
 
 const role = Type.Enum([...operatorRoles], {
+  title: 'OperatorRole',
   description:
     '`viewer` reads; `operator` also sets the switch and adjusts the balance; `approver` reads and approves; `admin` does what `operator` does, and makes keys and operators',
 })

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
+import { centsToReais } from './money.ts'
 import type { ResponseHeader } from './response-headers.ts'
 
 /**
@@ -68,12 +69,19 @@ export const CORRELATION_ID = `^[ -~]{1,${limits.correlationIdMaxLength}}$`
 /** Characters of a page's `nextCursor`. */
 export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'
 
+/**
+ * What the OpenAPI document has instead of a shape: what a client should send, where validation is wider or has errors of its own.
+ * @source rules#reference.12
+ */
+export const PUBLISHED: unique symbol = Symbol('published')
+
 /** A UUID in its canonical form, either case. */
 export const uuid = Type.String({ format: 'uuid', minLength: 36, maxLength: 36 })
 
 /** An id in a path; one that is no UUID is not found. */
 export function idText(resource: string, example: string) {
-  return Type.String({ maxLength: 128, description: `UUID of the ${resource}`, examples: [example] })
+  const shown = { description: `UUID of the ${resource}`, examples: [example] }
+  return Type.String({ maxLength: 128, ...shown, [PUBLISHED]: { type: 'string', format: 'uuid', ...shown } })
 }
 
 const EXAMPLE_IDS = {
@@ -128,7 +136,7 @@ export function nullable<T extends TSchema>(schema: T) {
 
 /** An optional field of a request body; `null` counts as absent. @source rules#http.16 */
 export function optional<T extends TSchema>(schema: T) {
-  return Type.Optional(nullable(schema))
+  return Type.Optional(Type.Union([schema, Type.Null()], { [PUBLISHED]: schema }))
 }
 
 /** Free text of a client. @source rules#text.1 */
@@ -191,11 +199,33 @@ export const idempotencyKey = Type.String({
  * Reais in a request. Decimals, sign and maximum are checked after the shape, each with its own error.
  * @source rules#money.1
  */
-export const reais = Type.Number({ description: 'BRL in reais, at most two decimals: 150.00. Never centavos.' })
+export const reais = Type.Number({
+  [PUBLISHED]: {
+    type: 'number',
+    format: 'double',
+    minimum: centsToReais(1n),
+    maximum: centsToReais(limits.valueMaxCents),
+    description: 'BRL in reais, in steps of 0.01: 150.00. Never centavos.',
+  },
+})
 
 /** `YYYY-MM-DD`, a UTC day. @source rules#lists.2 */
 export function utcDay(description: string) {
   return Type.String({ format: 'date', minLength: 10, maxLength: 10, description, examples: ['2026-11-21'] })
+}
+
+/** A UTC day, or an instant with its offset: `2026-11-21`, `2026-11-21T00:00:00-03:00`. @source rules#lists.2 */
+function dayOrInstant(description: string) {
+  const shown = { maxLength: 40, description, examples: ['2026-11-21'] }
+  return Type.String({ format: 'day-or-instant', minLength: 10, ...shown, [PUBLISHED]: { type: 'string', ...shown } })
+}
+
+/** From and to, as a list takes them. @param what happened then @source rules#lists.2 */
+export function between(what: string) {
+  return {
+    start_date: Type.Optional(dayOrInstant(`${what} from then on: a UTC day, or an instant with its offset`)),
+    end_date: Type.Optional(dayOrInstant(`${what} until then: a UTC day, which is in it, or an instant, which is not`)),
+  }
 }
 
 /** Headers of the 201 for resources with an `Idempotency-Key` and their own path. */
@@ -248,8 +278,7 @@ export function operationQuery<Status extends TSchema>(status: Status) {
       }),
     ),
     limit: pageLimit,
-    start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
-    end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
+    ...between('Created'),
     status: Type.Optional(status),
     external_id: Type.Optional(externalIdFilter),
     end_to_end_id: Type.Optional(

@@ -19,8 +19,8 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import { type Changes, follow, notificationOf, reasonOf, type Target } from '../engine/follow.ts'
-import { type Decision, type Document, mergeDecisions, type Notification, type State } from '../engine/operation.ts'
+import { type Changes, follow, reasonOf, type Target, type Told, told } from '../engine/follow.ts'
+import { type Decision, type Document, mergeDecisions, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
 import { changesOfDecision, closesEmptiedCase } from './facts.ts'
@@ -431,9 +431,9 @@ function decisionNotification(
   endToEndId: string | null,
   facts: Document,
   nowMs: number,
-): Omit<Notification, 'operationId'> {
+): Told {
   const occurredAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
-  return notificationOf('pix_cash_in', {
+  return told('pix_cash_in', {
     id: cashIn.id,
     correlation_id: cashIn.correlationId,
     external_id: cashIn.externalId,

@@ -39,22 +39,26 @@ export function reasonAfter(operation: Pick<Operation, 'facts'>, { reason }: Pic
   return reasonFact(reason as Reason | null)
 }
 
+/** What a notification says, before the operation's failure is known. */
+export interface Told extends Pick<Notification, 'eventType' | 'status' | 'reference'> {
+  readonly event: object
+}
+
+export function told<Type extends EventType>(eventType: Type, event: EventOf<Type>, reference = ''): Told {
+  return { eventType, status: event.status, reference, event }
+}
+
 /**
- * Notification with the exact bytes to sign and send, by the event's published schema.
- * @param reference distinguishes notifications of one operation, type and status: a return id, or ''
- * @source rules#events.2
+ * The notification of an operation. That of a failure says why.
+ * @param facts of the operation afterwards
+ * @source rules#events.6
  */
-export function notificationOf<Type extends EventType>(
-  eventType: Type,
-  event: EventOf<Type>,
-  reference = '',
-): Omit<Notification, 'operationId'> {
-  return {
-    eventType,
-    status: event.status,
-    reference,
-    body: Buffer.from(JSON.stringify({ event_type: eventType, event })),
-  }
+export function notificationOf(operationId: string, { event, ...told }: Told, facts: Document): Notification {
+  const { failureCode, failureReason = null } = facts
+  const why =
+    told.status === 'FAILED' && failureCode != null ? { failure_code: failureCode, failure_reason: failureReason } : {}
+  const body = { event_type: told.eventType, event: { ...event, ...why } }
+  return { ...told, operationId, body: Buffer.from(JSON.stringify(body)) }
 }
 
 /** Changes of a move besides status and reason, and the cases that it closes. */
@@ -81,7 +85,7 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
   /** End-to-end or return id that identifies journal and case. */
   readonly reference: string
   /** For a row that emits a notification. */
-  readonly notification?: (to: Op['status']) => Omit<Notification, 'operationId'>
+  readonly notification?: (to: Op['status']) => Told
   /** Facts of the case that the row opens, or evidence of a decision. */
   readonly evidence?: Document | ((row: Target<Op>) => Document)
   /** Case that an operator decides. */
@@ -122,12 +126,16 @@ export function follow<Op extends Operation, Trigger extends string, Guard exten
     facts: { ...changes.facts, ...reasonAfter(operation, row) },
     ...(row.opens || row.decides ? { evidence } : {}),
   }
+  const after = moved(operation, move, now)
   return {
     moves: [move],
     journals: row.posts
       ? [{ operationId: operation.id, kind: row.posts, reference: step.reference, amounts: step.amounts ?? {} }]
       : [],
-    notifications: row.emits && step.notification ? [{ operationId: operation.id, ...step.notification(row.to) }] : [],
+    notifications:
+      row.emits && step.notification
+        ? [notificationOf(operation.id, step.notification(row.to), after.facts as Document)]
+        : [],
     cases: row.opens
       ? [
           {
@@ -144,6 +152,6 @@ export function follow<Op extends Operation, Trigger extends string, Guard exten
       ...(step.decides && isDecided ? [step.decides.id] : []),
       ...closes,
     ],
-    outcome: step.outcome(moved(operation, move, now), true),
+    outcome: step.outcome(after, true),
   }
 }

@@ -10,7 +10,7 @@ import type { Static } from 'typebox'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { daysOf } from '../platform/http/page.ts'
+import { timesOf } from '../platform/http/page.ts'
 import { invalidField } from '../platform/http/request.ts'
 import { isUuid, uuidText } from '../platform/ids.ts'
 
@@ -190,7 +190,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
 function filterOf(query: EndpointInput<typeof endpoints.listLedgerEntries>['query']): Omit<LedgerFilter, 'limit'> {
   const before = query.cursor === undefined ? null : cursorVersion(query.cursor)
   if (before === undefined) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of the previous page')
-  const { from = null, to = null } = daysOf(query.start_date, query.end_date)
+  const { from = null, to = null } = timesOf(query.start_date, query.end_date)
   return {
     before,
     type: query.type ?? null,

@@ -132,7 +132,7 @@ function passwordWeaknessOf(address: string): string | undefined {
   return isCommon || PLACEHOLDER.test(password) ? `has a password that is easy to guess: ${ADVICE}` : undefined
 }
 
-const ADVICE = 'make one with openssl rand -base64 32'
+const ADVICE = 'make one with openssl rand -hex 32'
 
 /** Estimates the entropy of characters that do not follow from the ones before, in bits. */
 function estimatedBits(secret: string): number {

@@ -19,6 +19,7 @@ import {
   returnStep,
   returnsInDoubt,
 } from '../cash-in/index.ts'
+import { notificationOf } from '../engine/follow.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { entriesOf } from '../engine/postings.ts'
 import type { Result } from '../operations/orders.ts'
@@ -286,12 +287,12 @@ function decideBooking(
     },
   }
   const refund = created(create, now)
-  const notification = refundNotification(refund, refund.transactionId, occurredAt, 'CONFIRMED')
+  const confirmed = refundNotification(refund, refund.transactionId, occurredAt, 'CONFIRMED')
   const amounts = { r: valueCents, d: min(state.balance('available'), valueCents) }
   return {
     creates: [create],
     journals: [{ operationId: id, kind: 'taken_by_bank', reference: returnId, amounts }],
-    notifications: [{ operationId: id, ...notification }],
+    notifications: [notificationOf(id, confirmed, refund.facts)],
     exact: ['available', 'receivable'],
     outcome: cashIn,
   }

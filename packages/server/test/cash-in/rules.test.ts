@@ -25,6 +25,7 @@ import {
   type Row,
   statusIn,
   testRows,
+  whyOf,
 } from '../support/rows.ts'
 import {
   CHARGED,
@@ -318,7 +319,11 @@ testRows(ROWS, (row, place) => {
     decision.moves?.map(({ trigger }) => trigger),
     [input.on],
   )
-  const notification = { status: statusIn(after), reference: '', body: bodyOf(before, input, after) }
+  const notification = {
+    status: statusIn(after),
+    reference: '',
+    body: bodyOf(before, input, after, decision.outcome.cashIn),
+  }
   assertEffects(row, place, decision, posts && entriesOf(posts, before, input), notification)
 })
 
@@ -349,7 +354,7 @@ function entriesOf(posts: JournalKind, { facts }: CashIn, input: CashInEvent): r
 }
 
 /** The bytes of a notification, written out: what is signed once is sent for ever. */
-function bodyOf({ transactionId }: CashIn, input: CashInEvent, status: string): string {
+function bodyOf({ transactionId }: CashIn, input: CashInEvent, status: string, { facts }: CashIn): string {
   const isPaid = status === 'PAID'
   const isReported = input.on === 'partner.confirmed' || input.on === 'partner.failed'
   const [seconds, reference] = isReported ? ['29:59', `"${transactionId ?? 'tx'}"`] : ['30:00', 'null']
@@ -357,7 +362,7 @@ function bodyOf({ transactionId }: CashIn, input: CashInEvent, status: string): 
     `{"event_type":"pix_cash_in","event":{"id":"${cashInAs('PENDING').id}","correlation_id":"test","external_id":"order-1",` +
     `"transaction_id":${reference},"status":"${status}","value_cents":10000,"end_to_end_id":${isPaid ? '"E1"' : 'null'},` +
     `"payer_name":${isPaid ? '"Maria da Silva"' : 'null'},"fee_amount_cents":${isPaid ? 100 : 0},` +
-    `"confirmed_at":"2026-11-21T13:${seconds}.000000000Z","created_at":"2026-11-21T13:00:00.000000000Z"}}`
+    `"confirmed_at":"2026-11-21T13:${seconds}.000000000Z","created_at":"2026-11-21T13:00:00.000000000Z"${whyOf(status, facts)}}}`
   )
 }
 

@@ -16,6 +16,7 @@ import {
   type Row,
   statusIn,
   testRows,
+  whyOf,
 } from '../support/rows.ts'
 import {
   APPROVER,
@@ -307,7 +308,13 @@ testRows(ROWS, (row, place) => {
     [input.on],
   )
   assert.deepEqual(decision.exact, posts === 'left_after_release' ? ['available'] : [])
-  assertEffects(row, place, decision, posts && entriesOf(posts, input), notificationOf(before, input, statusIn(after)))
+  assertEffects(
+    row,
+    place,
+    decision,
+    posts && entriesOf(posts, input),
+    notificationOf(before, input, statusIn(after), decision.outcome.cashOut),
+  )
 })
 
 /** A payout in a place. */
@@ -349,7 +356,7 @@ function entriesOf(posts: JournalKind, input: CashOutInput): readonly string[] |
 }
 
 /** The bytes of a notification, written out: what is signed once is sent for ever. */
-function notificationOf(before: CashOut, input: CashOutInput, to: CashOutStatus) {
+function notificationOf(before: CashOut, input: CashOutInput, to: CashOutStatus, { facts }: CashOut) {
   const status = to === 'RELEASED' ? 'FAILED' : to
   const isReturn = input.on === 'partner.returned'
   const isReported = isReturn || input.on === 'partner.confirmed' || input.on === 'partner.failed'
@@ -359,7 +366,7 @@ function notificationOf(before: CashOut, input: CashOutInput, to: CashOutStatus)
     `{"event_type":"${isReturn ? 'pix_cash_out_reversal' : 'pix_cash_out'}","event":{"id":"${before.id}","correlation_id":"test",` +
     `"external_id":"payout-1","transaction_id":${reference},"status":"${status}","value_cents":${isReturn ? 1000 : 3000},` +
     `"end_to_end_id":${status === 'CONFIRMED' || isReturn ? '"E1"' : 'null'},"fee_amount_cents":${status === 'CONFIRMED' ? 100 : 0},` +
-    `"confirmed_at":"2026-11-21T13:${seconds}.000000000Z","created_at":"${createdAt}"}}`
+    `"confirmed_at":"2026-11-21T13:${seconds}.000000000Z","created_at":"${createdAt}"${whyOf(status, facts)}}}`
   return { status, reference: isReturn ? 'D1' : '', body }
 }
 

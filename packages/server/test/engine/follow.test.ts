@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { machine } from '@pixgate/spec'
-import { follow, reasonFact } from '../../src/engine/follow.ts'
+import { follow, notificationOf, reasonFact } from '../../src/engine/follow.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { operationAs } from '../support/operation.ts'
 
@@ -45,4 +45,16 @@ test('[engine.19] what closes besides is named, and what is not known cannot be 
   const { openCases, ...unread } = OPEN
   const stuck: Operation = { ...unread, status: 'RECONCILIATION_REQUIRED', facts: reasonFact('conflict') }
   assert.throws(() => follow(DOOR, stuck, { ...step, on: 'pull' }, NOW), /open cases .* were not read/)
+})
+
+test('[events.6] the notification of a failure says why, any other does not', () => {
+  const facts = { failureCode: 'removed', failureReason: 'removed by the bank' }
+  const events = (['FAILED', 'PAID'] as const).map((status) => {
+    const told = { eventType: 'pix_cash_in', status, reference: '', event: { status } } as const
+    return JSON.parse(String(notificationOf('door-1', told, facts).body)).event
+  })
+  assert.deepEqual(events, [
+    { status: 'FAILED', failure_code: 'removed', failure_reason: 'removed by the bank' },
+    { status: 'PAID' },
+  ])
 })

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import test from 'node:test'
 import { weaknessOf } from '../../src/platform/secrets.ts'
 
-const GUESSABLE = /^is too easy to guess, .+ openssl rand -base64 32$/
-const PLACEHOLDER = /^is a placeholder of a document: .+ openssl rand -base64 32$/
+const GUESSABLE = /^is too easy to guess, .+ openssl rand -hex 32$/
+const PLACEHOLDER = /^is a placeholder of a document: .+ openssl rand -hex 32$/
 
 test('[production.2] secrets that repeat, count or name themselves are refused', () => {
   for (const secret of [

@@ -20,6 +20,7 @@ import {
   reasonIn,
   statusIn,
   testRows,
+  whyOf,
 } from '../support/rows.ts'
 import { cashInOf, confirmed, INPUTS, REFUND_ID, refundAs, SENT, stateOf, TAKEN } from './situations.ts'
 
@@ -207,7 +208,7 @@ testRows(ROWS, (row, place) => {
     plan: planOf(decision.outcome.refund, NOW),
   })
   const reference = input.on === 'partner.confirmed' ? input.returned.returnId : ''
-  const notification = { status, reference: '', body: bodyOf(before, input, status) }
+  const notification = { status, reference: '', body: bodyOf(before, input, status, decision.outcome.refund) }
   assertEffects({ ...row, reference }, standing, decision, posts && entriesOf(posts, input), notification)
   const names = status === 'PENDING' && before.transactionId === null && row.ids !== undefined
   assertCounted(row, names, cashIn, decision)
@@ -279,13 +280,13 @@ function entriesOf(posts: JournalKind, input: RefundInInput): readonly string[] 
  * The bytes of a notification, written out: what is signed once is sent for ever. The id is the cash-in’s, and without a
  * reference of the bank ours distinguishes refunds.
  */
-function bodyOf({ detail, createdAt }: RefundIn, input: RefundInInput, status: string): string {
+function bodyOf({ detail, createdAt }: RefundIn, input: RefundInInput, status: string, { facts }: RefundIn): string {
   const isReported = input.on === 'partner.confirmed' || input.on === 'partner.failed'
   const [seconds, reference] = isReported ? ['29:59', 'tx-r'] : ['30:00', REFUND_ID]
   return (
     `{"event_type":"pix_cash_in_reversal","event":{"id":"${detail.cashInId}","correlation_id":"test","external_id":"refund-1",` +
     `"transaction_id":"${reference}","status":"${status}","value_cents":3000,"end_to_end_id":"E1","fee_amount_cents":0,` +
-    `"confirmed_at":"2026-11-21T13:${seconds}.000000000Z","created_at":"${new Date(createdAt).toISOString().replace('Z', '000000Z')}"}}`
+    `"confirmed_at":"2026-11-21T13:${seconds}.000000000Z","created_at":"${new Date(createdAt).toISOString().replace('Z', '000000Z')}"${whyOf(status, facts)}}}`
   )
 }
 

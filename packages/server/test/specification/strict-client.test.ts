@@ -111,7 +111,10 @@ function differencesOfNotifications(pix: World): Readonly<Record<string, readonl
   return Object.fromEntries(entries.toSorted(([one], [other]) => one.localeCompare(other)))
 }
 
-test('[events.5] of what failed only the ids that do not exist, and a payer that nobody is, are null', async (t) => {
+/** Fields that the specification does not have: why something failed. */
+const WHY = ['failure_code', 'failure_reason'].map((name) => `/event must NOT have additional properties: ${name}`)
+
+test('[events.5] [events.6] of what failed only the ids that do not exist, and a payer that nobody is, are null', async (t) => {
   const pix = await world(t)
   const { id: cashInId } = await pix.paid('100.00')
   const { id: chargeId } = await pix.charge('1.00')
@@ -121,10 +124,10 @@ test('[events.5] of what failed only the ids that do not exist, and a payer that
   await pix.refundIn(cashInId, 10)
   await pix.receiver.arrived(4)
   assert.deepEqual(differencesOfNotifications(pix), {
-    'pix_cash_in FAILED': ['/event/end_to_end_id must be string', '/event/payer_name must be string'],
+    'pix_cash_in FAILED': [...WHY, '/event/end_to_end_id must be string', '/event/payer_name must be string'],
     'pix_cash_in PAID': [],
-    'pix_cash_in_reversal FAILED': [],
-    'pix_cash_out FAILED': ['/event/end_to_end_id must be string'],
+    'pix_cash_in_reversal FAILED': WHY,
+    'pix_cash_out FAILED': [...WHY, '/event/end_to_end_id must be string'],
   })
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { EventType, JournalKind } from '@pixgate/spec'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
-import type { Decision, Operation, State } from '../../src/engine/operation.ts'
+import type { Decision, Document, Operation, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { statusQueryOf } from '../../src/operations/attempts.ts'
 
@@ -149,4 +149,10 @@ export function inShort({ journals = [], cases = [] }: Decision<unknown>, result
   const asks = statusQueryOf(after.facts) === 'requested' || after.facts.isQuestionWanted === true
   const kinds = [...journals, ...cases].map(({ kind }) => kind)
   return [after.status, ...(reason === null ? [] : [reason]), ...kinds, ...(asks ? ['asks'] : [])].join(' ')
+}
+
+/** The end of the body of a failure's notification, which says why. */
+export function whyOf(status: string, { failureCode, failureReason = null }: Document): string {
+  const [code, reason] = [failureCode, failureReason].map((text) => JSON.stringify(text))
+  return status === 'FAILED' ? `,"failure_code":${code},"failure_reason":${reason}` : ''
 }

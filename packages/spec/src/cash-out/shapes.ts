@@ -72,6 +72,9 @@ export const createCashOutFromQrCodeBody = Type.Object(
   { title: 'QrCodeCashOutRequest', additionalProperties: false },
 )
 
+/** How the recipient was named. */
+export const paymentType = Type.Enum(['key', 'qrcode'], { title: 'PaymentType' })
+
 export const cashOutStatus = Type.Enum([...cashOut.states], {
   title: 'CashOutStatus',
   description: statusText(cashOut),
@@ -120,14 +123,14 @@ export const cashOutDetail = Type.Object(
       Type.Boolean({ description: '`true` while operators have yet to approve it; absent otherwise' }),
     ),
     description: nullable(description),
-    paymentType: Type.Enum(['key', 'qrcode']),
+    paymentType,
     recipient: Type.Object({
       name: nullable(name),
       pixKey: Type.String({
         maxLength: limits.pixKeyMaxLength,
         description: '`***` once it was erased: long after the payout ended without money',
       }),
-      pixKeyType: nullable(Type.Enum([...pixKeyTypes])),
+      pixKeyType: nullable(Type.Enum([...pixKeyTypes], { title: 'PixKeyType' })),
       document: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
       ispb: nullable(Type.String({ maxLength: 8, description: "ISPB of the recipient's bank" })),
     }),

@@ -50,6 +50,18 @@ export function unreleasedDatabase(remedy: string): SchemaError {
   return new SchemaError('UNRELEASED_DATABASE', `${fact} Nothing was deleted or changed. ${remedy}`)
 }
 
+/** Limits of the database itself, which a dump does not have. @source rules#database.16 */
+const LIMIT_DATABASE = `
+DO $$
+BEGIN
+  -- A temporary table would be found before a table of the owner in functions that run as the owner.
+  EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, pixgate_app', current_database());
+  -- Ends sessions that were left open within a transaction. The sessions of a server ask for less.
+  IF pg_has_role(current_user, (SELECT datdba FROM pg_database WHERE datname = current_database()), 'USAGE') THEN
+    EXECUTE format('ALTER DATABASE %I SET idle_in_transaction_session_timeout = ''60s''', current_database());
+  END IF;
+END $$`
+
 /** SQL that is applied once, as a whole. */
 export interface Migration {
   readonly version: number
@@ -101,6 +113,7 @@ export async function migrate(
       ])
       applied.push(migration.name)
     }
+    await client.query(LIMIT_DATABASE)
     await writeAllowedMoves(client, machines)
     await client.query('COMMIT')
     return applied

@@ -12,6 +12,7 @@ import {
   eventTypes,
   limits,
   neededRoles,
+  PUBLISHED,
   publishedPatterns,
   Refusal,
   type ResponseHeader,
@@ -363,13 +364,27 @@ export interface NamedSchemas {
 function namedSchemas(): NamedSchemas {
   const components = new Map<string, unknown>()
 
-  function write(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map(write)
+  /** @param known title of an object or enumeration without one, from the schema that has it */
+  function write(schema: unknown, known?: string): unknown {
+    if (Array.isArray(schema)) return schema.map((one) => write(one, known))
     if (typeof schema !== 'object' || schema === null) return schema
-    const written = Object.fromEntries(Object.entries(published(schema)).map(([key, value]) => [key, write(value)]))
-    // A field may be called `title`; its value is a schema then.
-    const { title, ...rest } = written
-    return typeof title === 'string' ? name(title, rest) : written
+    if (PUBLISHED in schema) return write(schema[PUBLISHED], known)
+    const shown = published(schema)
+    const title = typeof shown.title === 'string' ? shown.title : isNamed(shown) ? known : undefined
+    const { title: _, ...written } = Object.fromEntries(
+      Object.entries(shown).map(([key, value]) => [
+        key,
+        key === 'properties' ? fields(value, title) : write(value, known),
+      ]),
+    )
+    return title === undefined ? written : name(title, { ...written, ...constantNames(title, shown) })
+  }
+
+  function fields(properties: unknown, title: string | undefined): object {
+    const titleOf = (field: string) => (title === undefined ? undefined : title + capitalized(field))
+    return Object.fromEntries(
+      Object.entries(properties as object).map(([key, value]) => [key, write(value, titleOf(key))]),
+    )
   }
 
   function name(title: string, written: unknown): unknown {
@@ -388,13 +403,52 @@ function namedSchemas(): NamedSchemas {
 }
 
 interface JsonSchema {
+  readonly title?: unknown
   readonly enum?: unknown
+  readonly const?: unknown
   readonly type?: unknown
   readonly pattern?: unknown
+  readonly properties?: unknown
+  readonly anyOf?: unknown
 }
 
-/** Adds types to enumerations and portable patterns: generators need both. */
-function published(schema: JsonSchema): object {
+/** Objects and enumerations have names, so that generated clients do not invent them. */
+function isNamed({ type, properties, enum: values }: JsonSchema): boolean {
+  return (type === 'object' && properties !== undefined) || (Array.isArray(values) && values.length > 1)
+}
+
+/** Names of constants: without a prefix, those of two enumerations are the same in Go. */
+function constantNames(title: string, { enum: values }: JsonSchema): object {
+  if (!Array.isArray(values)) return {}
+  return {
+    'x-enum-varnames': values.map(
+      (value) =>
+        title +
+        String(value)
+          .split(/[^A-Za-z0-9]+/)
+          .map(capitalized)
+          .join(''),
+    ),
+  }
+}
+
+function capitalized(word: string): string {
+  const rest = word.slice(1)
+  return word.slice(0, 1).toUpperCase() + (/[a-z]/.test(word) ? rest : rest.toLowerCase())
+}
+
+/** The schema of a text, number or boolean that may be null, which has a shorter form than `anyOf`. */
+function valueOrNull({ anyOf }: JsonSchema): JsonSchema | undefined {
+  const [value, none] = Array.isArray(anyOf) && anyOf.length === 2 ? (anyOf as JsonSchema[]) : []
+  const isPlain = value?.title === undefined && ['string', 'integer', 'number', 'boolean'].includes(String(value?.type))
+  return isPlain && none?.type === 'null' ? value : undefined
+}
+
+/** Adds types to enumerations and portable patterns, and leaves out constants that are no text: generators need it. */
+function published(schema: JsonSchema): JsonSchema {
+  if (typeof schema.const === 'boolean') return { type: 'boolean' }
+  const value = valueOrNull(schema)
+  if (value) return { ...published(value), type: [value.type, 'null'] }
   const { enum: values, type, pattern } = schema
   const isText = Array.isArray(values) && type === undefined && values.every((value) => typeof value === 'string')
   const known = typeof pattern === 'string' ? publishedPatterns[pattern] : undefined

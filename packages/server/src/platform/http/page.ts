@@ -29,16 +29,16 @@ export interface Page {
 }
 
 /**
- * Reads a query. Days are UTC days, both inclusive.
- * @throws validation_error (400) days in the wrong order · an invalid cursor, or one beside a page
+ * Reads a query.
+ * @throws validation_error (400) times in the wrong order · an invalid cursor, or one beside a page
  * @source rules#lists.1, rules#lists.2, rules#lists.3
  */
 export function pageOf({ start_date, end_date, cursor, ...query }: PageQuery): Page {
   const limit = query.limit ?? limits.pageLimitDefault
-  const days = daysOf(start_date, end_date)
-  if (cursor !== undefined) return { ...behind(cursor, query.page), limit, skip: 0, ...days }
+  const times = timesOf(start_date, end_date)
+  if (cursor !== undefined) return { ...behind(cursor, query.page), limit, skip: 0, ...times }
   const page = query.page ?? limits.pageDefault
-  return { page, limit, skip: (page - 1) * limit, ...days }
+  return { page, limit, skip: (page - 1) * limit, ...times }
 }
 
 function behind(cursor: string, page: number | undefined) {
@@ -53,19 +53,22 @@ function invalid(field: string, message: string): Refusal {
 }
 
 /**
- * Bounds of the days as instants.
- * @throws validation_error (400) days in the wrong order
+ * Bounds as instants. A UTC day as the end is in the range, an instant is not.
+ * @throws validation_error (400) times in the wrong order
  * @source rules#lists.2
  */
-export function daysOf(start: string | undefined, end: string | undefined): Pick<Page, 'from' | 'to'> {
-  if (start !== undefined && end !== undefined && end < start) {
-    const message = 'end_date must not be before start_date'
+export function timesOf(start: string | undefined, end: string | undefined): Pick<Page, 'from' | 'to'> {
+  const from = start === undefined ? undefined : instantOf(start)
+  const to = end === undefined || end === LAST_DAY ? undefined : instantOf(end) + (isDay(end) ? DAY_MS : 0)
+  if (from !== undefined && to !== undefined && to <= from) {
+    const message = 'end_date must be after start_date'
     throw new Refusal('validation_error', { message, fields: [{ field: 'end_date', code: 'out_of_range', message }] })
   }
-  return {
-    ...(start === undefined ? {} : { from: Date.parse(start) }),
-    ...(end === undefined || end === LAST_DAY ? {} : { to: Date.parse(end) + DAY_MS }),
-  }
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+}
+
+function isDay(text: string): boolean {
+  return text.length === LAST_DAY.length
 }
 
 /**

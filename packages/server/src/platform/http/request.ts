@@ -10,7 +10,13 @@ import { nearestName } from '../variables.ts'
  * Formats of our schemas. Text formats are strict: a day exists in the calendar, an instant has an offset. `int64`
  * tells client generators the width; the schema's bounds limit the value.
  */
-export const formats = { uuid: isUuid, date: isDay, 'date-time': isInstant, int64: true } as const
+export const formats = {
+  uuid: isUuid,
+  date: isDay,
+  'date-time': isInstant,
+  'day-or-instant': (text: string) => isDay(text) || isInstant(text),
+  int64: true,
+} as const
 
 /** PostgreSQL has no year 0. */
 const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/
@@ -189,6 +195,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   date: 'a day of the calendar, YYYY-MM-DD',
   'date-time': 'an instant in ISO 8601 with its offset',
+  'day-or-instant': 'a day of the calendar, YYYY-MM-DD, or an instant in ISO 8601 with its offset',
 }
 
 interface Shape {

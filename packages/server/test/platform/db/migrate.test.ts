@@ -211,6 +211,20 @@ test('[database.1] a role that may not create roles migrates where an administra
   assert.ok((await migrate(url, MACHINES)).length > 0)
 })
 
+test('[database.16] a migration sets what a dump does not have', async (t) => {
+  const url = await emptyDatabase(t)
+  await migrate(url, MACHINES)
+  const database = `"${new URL(url).pathname.slice(1)}"`
+  await query(url, `GRANT TEMPORARY ON DATABASE ${database} TO PUBLIC; ALTER DATABASE ${database} RESET ALL`)
+  await migrate(url, MACHINES)
+  const [{ isTemporary, timeout } = assert.fail()] = await query<{ isTemporary: boolean; timeout: string }>(
+    url,
+    `SELECT has_database_privilege('${APPLICATION_ROLE}', current_database(), 'TEMPORARY') AS "isTemporary",
+            current_setting('idle_in_transaction_session_timeout') AS timeout`,
+  )
+  assert.deepEqual([isTemporary, timeout], [false, '1min'])
+})
+
 test('[database.10] no function of ours looks into a schema that its caller can write, and nobody makes temporary tables', async (t) => {
   const url = await emptyDatabase(t)
   await migrate(url, MACHINES)
