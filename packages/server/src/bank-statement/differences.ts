@@ -9,7 +9,7 @@ import { type Ids, isOrderId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { type EntryKey, type LineCase, type LineStore, MISSING, type Settled, UNEXPLAINED } from './lines.ts'
 import type { Receivers } from './receivers.ts'
-import { askedInVain, judge, keyOf, type OpenEntry, type Verdict, withTariffNames } from './rules.ts'
+import { judge, keyOf, type OpenEntry, otherwiseBookedSubject, type Verdict, withTariffNames } from './rules.ts'
 import type { Gap, Restated, StatementStore } from './store.ts'
 import type { Difference, TripWire } from './trip-wire.ts'
 
@@ -148,8 +148,8 @@ class StatementDifferences implements Differences {
   }
 
   async #act(entry: OpenEntry, verdict: Verdict): Promise<Done | Found> {
-    const other = askedInVain(entry)
-    if (other !== undefined) await this.#receivers[entry.kind].disown?.(other)
+    const other = otherwiseBookedSubject(entry)
+    if (other !== undefined) await this.#receivers[entry.kind].clearShown?.(other)
     switch (verdict.is) {
       case 'ASK':
         return this.#ask(entry, verdict.operationId)

@@ -9,7 +9,7 @@ export interface Receiver {
   /** Requests a query of the bank, if its answer can report the movement. */
   ask(id: string): Promise<void>
   /** Tells an operation that was asked about the entry that another one has booked it. */
-  disown?(id: string): Promise<unknown>
+  clearShown?(id: string): Promise<unknown>
   /**
    * Applies the entry as a verified report of the bank.
    * @returns the result, for a log
@@ -49,7 +49,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       ask: async (id) => {
         await refunds.apply(id, { on: 'work.requested', isShown: true })
       },
-      disown: (id) => refunds.apply(id, { on: 'work.requested', isShown: false }),
+      clearShown: (id) => refunds.apply(id, { on: 'work.requested', isShown: false }),
       take: async (id, entry) => resultOf(await refunds.apply(id, refundInput(entry))),
       command: (id, entry) => refunds.command(id, refundInput(entry)),
     },
@@ -57,7 +57,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       ask: async (id) => {
         await cashOuts.apply(id, { on: 'work.requested', isShown: true })
       },
-      disown: (id) => cashOuts.apply(id, { on: 'work.requested', isShown: false }),
+      clearShown: (id) => cashOuts.apply(id, { on: 'work.requested', isShown: false }),
       take: async (id, entry) => resultOf(await cashOuts.apply(id, payoutInput(entry))),
       command: (id, entry) => cashOuts.command(id, payoutInput(entry)),
     },

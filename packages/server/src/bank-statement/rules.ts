@@ -234,7 +234,7 @@ function subjectOf({ kind, endToEndId, named, paidBy, arrivedOn }: OpenEntry): S
 }
 
 /** The operation that was queried about an entry which another one has booked. @source rules#cases.14 */
-export function askedInVain(entry: OpenEntry): string | undefined {
+export function otherwiseBookedSubject(entry: OpenEntry): string | undefined {
   const subject = subjectOf(entry)
   if (entry.askedAt === null || !entry.booked || typeof subject === 'string') return undefined
   return subject.id === entry.booked.operationId ? undefined : subject.id

@@ -19,7 +19,14 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import { type Changes, follow, reasonOf, type Target, type Told, told } from '../engine/follow.ts'
+import {
+  type Changes,
+  draftNotification,
+  follow,
+  type NotificationDraft,
+  reasonOf,
+  type Target,
+} from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
@@ -431,9 +438,9 @@ function decisionNotification(
   endToEndId: string | null,
   facts: Document,
   nowMs: number,
-): Told {
+): NotificationDraft {
   const occurredAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
-  return told('pix_cash_in', {
+  return draftNotification('pix_cash_in', {
     id: cashIn.id,
     correlation_id: cashIn.correlationId,
     external_id: cashIn.externalId,

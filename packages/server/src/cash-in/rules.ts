@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type DecisionGuard, type GuardOf, limits, cashIn as machine, nanosecondText } from '@pixgate/spec'
-import { follow, type Told, told } from '../engine/follow.ts'
+import { draftNotification, follow, type NotificationDraft } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import {
@@ -314,12 +314,17 @@ function isOlder({ cashIn: { createdAt }, input }: Given): boolean {
  * @param nowMs when the input was applied
  * @source rules#events.3, rules#events.5
  */
-function cashInNotification(cashIn: CashIn, input: CashInEvent, to: CashIn['status'], nowMs: number): Told {
+function cashInNotification(
+  cashIn: CashIn,
+  input: CashInEvent,
+  to: CashIn['status'],
+  nowMs: number,
+): NotificationDraft {
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
   const failedAt = input.on === 'partner.failed' ? (reportedFailure(cashIn.facts) ?? input).occurredAt : null
   const occurredAt = payment?.occurredAt ?? failedAt
   const transactionId = 'transactionId' in input ? input.transactionId : null
-  return told('pix_cash_in', {
+  return draftNotification('pix_cash_in', {
     id: cashIn.id,
     correlation_id: cashIn.correlationId,
     external_id: cashIn.externalId,

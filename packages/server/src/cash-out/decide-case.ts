@@ -16,7 +16,7 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import { type Changes, type Target, type Told, told } from '../engine/follow.ts'
+import { type Changes, draftNotification, type NotificationDraft, type Target } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
@@ -268,7 +268,7 @@ function decisionNotification(
   decision: CaseOrder['decision'],
   returnedCents: bigint,
   nowMs: number,
-): Told {
+): NotificationDraft {
   const isConfirmed = decision === 'executed'
   const event = {
     id: cashOut.id,
@@ -283,6 +283,6 @@ function decisionNotification(
     created_at: nanosecondText(cashOut.createdAt),
   } as const
   return decision === 'book'
-    ? told('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, reference)
-    : told('pix_cash_out', event)
+    ? draftNotification('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, reference)
+    : draftNotification('pix_cash_out', event)
 }

@@ -8,7 +8,7 @@ import {
   Refusal,
   rowFor,
 } from '@pixgate/spec'
-import { follow, reasonOf, type Told, told } from '../engine/follow.ts'
+import { draftNotification, follow, type NotificationDraft, reasonOf } from '../engine/follow.ts'
 import type { Decision, Document, State } from '../engine/operation.ts'
 import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { countedBy, type Limits, takenAgain } from '../operations/caps.ts'
@@ -296,7 +296,12 @@ export function rowsForWork(cashOut: CashOut, nowMs: number): (input: WorkInput)
  * @param nowMs when the input was applied
  * @source rules#events.3, rules#events.5
  */
-function cashOutNotification(cashOut: CashOut, input: CashOutInput, to: CashOut['status'], nowMs: number): Told {
+function cashOutNotification(
+  cashOut: CashOut,
+  input: CashOutInput,
+  to: CashOut['status'],
+  nowMs: number,
+): NotificationDraft {
   const movement = input.on === 'partner.confirmed' ? input.movement : undefined
   const returned = input.on === 'partner.returned' ? input.returned : undefined
   const failedAt = input.on === 'partner.failed' ? input.occurredAt : null
@@ -315,8 +320,8 @@ function cashOutNotification(cashOut: CashOut, input: CashOutInput, to: CashOut[
     created_at: nanosecondText(cashOut.createdAt),
   } as const
   return returned
-    ? told('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, returned.returnId)
-    : told('pix_cash_out', event)
+    ? draftNotification('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, returned.returnId)
+    : draftNotification('pix_cash_out', event)
 }
 
 function evidenceOf(input: CashOutInput): Document {

@@ -40,11 +40,15 @@ export function reasonAfter(operation: Pick<Operation, 'facts'>, { reason }: Pic
 }
 
 /** What a notification says, before the operation's failure is known. */
-export interface Told extends Pick<Notification, 'eventType' | 'status' | 'reference'> {
+export interface NotificationDraft extends Pick<Notification, 'eventType' | 'status' | 'reference'> {
   readonly event: object
 }
 
-export function told<Type extends EventType>(eventType: Type, event: EventOf<Type>, reference = ''): Told {
+export function draftNotification<Type extends EventType>(
+  eventType: Type,
+  event: EventOf<Type>,
+  reference = '',
+): NotificationDraft {
   return { eventType, status: event.status, reference, event }
 }
 
@@ -53,12 +57,16 @@ export function told<Type extends EventType>(eventType: Type, event: EventOf<Typ
  * @param facts of the operation afterwards
  * @source rules#events.6
  */
-export function notificationOf(operationId: string, { event, ...told }: Told, facts: Document): Notification {
+export function notificationOf(
+  operationId: string,
+  { event, ...draft }: NotificationDraft,
+  facts: Document,
+): Notification {
   const { failureCode, failureReason = null } = facts
   const why =
-    told.status === 'FAILED' && failureCode != null ? { failure_code: failureCode, failure_reason: failureReason } : {}
-  const body = { event_type: told.eventType, event: { ...event, ...why } }
-  return { ...told, operationId, body: Buffer.from(JSON.stringify(body)) }
+    draft.status === 'FAILED' && failureCode != null ? { failure_code: failureCode, failure_reason: failureReason } : {}
+  const body = { event_type: draft.eventType, event: { ...event, ...why } }
+  return { ...draft, operationId, body: Buffer.from(JSON.stringify(body)) }
 }
 
 /** Changes of a move besides status and reason, and the cases that it closes. */
@@ -85,7 +93,7 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
   /** End-to-end or return id that identifies journal and case. */
   readonly reference: string
   /** For a row that emits a notification. */
-  readonly notification?: (to: Op['status']) => Told
+  readonly notification?: (to: Op['status']) => NotificationDraft
   /** Facts of the case that the row opens, or evidence of a decision. */
   readonly evidence?: Document | ((row: Target<Op>) => Document)
   /** Case that an operator decides. */

@@ -83,7 +83,7 @@ export interface Created {
 
 export interface RefundInCommandsOptions {
   readonly engine: Engine
-  readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining' | 'holders' | 'heldAgain'>
+  readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining' | 'holders' | 'relistedHold'>
   readonly ids: Ids
   readonly terms: RefundInTerms
   readonly onLimitExceeded?: OnLimitExceeded
@@ -164,7 +164,7 @@ async function returnCommand(
   reportedId: string,
   reported: BankReturn,
 ): Promise<Command<ReturnOutcome>> {
-  const held = await store.heldAgain(reported)
+  const held = await store.relistedHold(reported)
   const cashInId = held?.isReversed ? held.id : reportedId
   const returned = { ...reported, isVerified: reported.isVerified !== false || !canVerify }
   const identity = identityOf(ids, cashInId, returned.returnId)
@@ -175,7 +175,7 @@ async function returnCommand(
     reads: [...charges, ...explaining, ...(held ? [held.id] : [])],
     movements: [movementOf(returned), ...lineOf(returned)],
     decide: (state, now) => {
-      if (held && isUnderWay(state.operation(held.id), returned))
+      if (held && isRefundInFlight(state.operation(held.id), returned))
         return { outcome: { result: 'EARLY', cashIn: undefined } }
       const holder = state.operation(cashInId)
       if (isHeld(holder)) return takenFrom(holder, returned, state, now)
@@ -193,7 +193,7 @@ function lineOf({ endToEndId }: BankReturn): MovementId[] {
 }
 
 /** A refund of this amount is confirmed by its own answer. */
-function isUnderWay(held: ReturnType<State['operation']>, { valueCents }: BankReturn): boolean {
+function isRefundInFlight(held: ReturnType<State['operation']>, { valueCents }: BankReturn): boolean {
   const open = isHeld(held) ? Object.values(held.facts.openRefunds ?? {}) : []
   return open.some((refund) => BigInt(refund.valueCents) === valueCents)
 }
@@ -201,7 +201,7 @@ function isUnderWay(held: ReturnType<State['operation']>, { valueCents }: BankRe
 /** Applies the bank's own return of a payment to the bare Pix key. @source rules#adjustment.held.8 */
 function takenFrom(held: Held, returned: BankReturn, state: State, now: number): Decision<ReturnOutcome> {
   if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn: undefined } }
-  // Told again with its id by the bank's answer or statement.
+  // The bank’s answer or statement reports it with its id.
   if (returned.isUnnamed) return { outcome: { result: 'EARLY', cashIn: undefined } }
   const { outcome: isOfIt, ...taken } = takenBack(held, returned, state, now)
   return { ...taken, outcome: { result: isOfIt ? 'APPLIED' : 'UNEXPECTED', cashIn: undefined } }
@@ -386,10 +386,10 @@ export interface RefundInStore extends OrderStore<RefundIn> {
    * The adjustment that holds a payment which the bank listed after an operator had reversed it, or had written it off as missing: then
    * the charge keeps its credit, and bears the bank's own returns.
    */
-  heldAgain(returned: Pick<BankReturn, 'endToEndId'>): Promise<HeldAgain | undefined>
+  relistedHold(returned: Pick<BankReturn, 'endToEndId'>): Promise<RelistedHold | undefined>
 }
 
-interface HeldAgain {
+interface RelistedHold {
   readonly id: string
   readonly isReversed: boolean
 }
@@ -409,8 +409,8 @@ const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id:
      ORDER BY created_at DESC LIMIT 100)`,
 )
 
-const selectHeldAgain = statement<[endToEndId: string], HeldAgain>(
-  'refund_in.held_again',
+const selectRelistedHold = statement<[endToEndId: string], RelistedHold>(
+  'refund_in.relisted_hold',
   `SELECT o.id, EXISTS (SELECT FROM operation c WHERE c.id = x.operation_id AND c.facts -> 'reversed' ? x.id) AS "isReversed"
      FROM movement x
      JOIN operation o ON o.kind = 'adjustment' AND o.detail ? 'about' AND o.status <> 'EXPLAINED'
@@ -432,8 +432,8 @@ export function createRefundInStore(database: Database): RefundInStore {
       const [matches = []] = await charges.match([{ transactionId: null, externalId: null, endToEndId }])
       return [...new Set(matches.map(({ id }) => id))].filter((id) => id !== cashInId)
     },
-    heldAgain: async ({ endToEndId }) =>
-      endToEndId == null ? undefined : (await database.rows(selectHeldAgain, [endToEndId]))[0],
+    relistedHold: async ({ endToEndId }) =>
+      endToEndId == null ? undefined : (await database.rows(selectRelistedHold, [endToEndId]))[0],
     open: async (cashInId) => (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
   }
 }

@@ -20,7 +20,7 @@ import {
   type RefundEvent,
   returnsAnswered,
 } from '../cash-in/index.ts'
-import { follow, reasonOf, type Told, told } from '../engine/follow.ts'
+import { draftNotification, follow, type NotificationDraft, reasonOf } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions, type State } from '../engine/operation.ts'
 import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
@@ -388,8 +388,8 @@ export function refundNotification(
   transactionId: string | null,
   occurredAt: number,
   to: RefundIn['status'],
-): Told {
-  return told('pix_cash_in_reversal', {
+): NotificationDraft {
+  return draftNotification('pix_cash_in_reversal', {
     id: refund.detail.cashInId ?? '',
     correlation_id: refund.correlationId,
     external_id: refund.externalId,
@@ -410,7 +410,7 @@ function refundEndNotification(
   input: RefundInInput,
   to: RefundIn['status'],
   nowMs: number,
-): Told {
+): NotificationDraft {
   const { transactionId = refund.transactionId } = newReference(refund, cashIn, input)
   const confirmedAt = input.on === 'partner.confirmed' ? input.returned.occurredAt : null
   const occurredAt = input.on === 'partner.failed' ? input.occurredAt : confirmedAt

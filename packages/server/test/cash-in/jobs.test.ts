@@ -114,6 +114,17 @@ test('[cash-in.work.4] [CI-3] a charge that was not requested at the bank is cla
   assert.equal((await fixture.read()).facts.pixCode, PIX_CODE)
 })
 
+test('[cash-in.states.11] the bank is asked about a charge, then to cancel it, before it is EXPIRED', async (t) => {
+  const fixture = await cashInFixture(t)
+  await fixture.apply(CHARGE)
+  await fixture.later(61_000)
+  assert.deepEqual(fixture.partner.asked, [], 'the expiry is believed 2 s after its time')
+  await fixture.later(1_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE'])
+  const { status, dueAt } = await fixture.read()
+  assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
+})
+
 test('[cash-in.states.11] [EX-2] a charge that was paid between the question and the cancelling is PAID', async (t) => {
   const fixture = await cashInFixture(t, { cancel: REJECTED })
   await fixture.apply(CHARGE)
@@ -136,6 +147,19 @@ test('[cash-in.states.11] [EX-3] while the bank does not answer nothing expires,
     await fixture.later(60_001)
     assert.equal((await fixture.read()).status, 'EXPIRED')
   }
+})
+
+test('[cash-in.work.6] [EX-8] about a charge whose time is over, and which the bank does not end, it is asked less and less', async (t) => {
+  // Nobody believes such a payment, and a bank that has it cancels nothing.
+  const payments = [payment({ endToEndId: 'E1', occurredAt: wallNow() + 86_400_000 })]
+  const fixture = await cashInFixture(t, { query: { kind: 'FINAL', charge: charge('PAID', { payments }) } })
+  await fixture.apply(CHARGE)
+  await fixture.later(62_001)
+  for (let second = 1; second <= 200; second++) await fixture.later(1_000)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'GET', 'GET'], 'after one minute and two more')
+  fixture.partner.query = PAID
+  await fixture.later(300_001)
+  assert.equal((await fixture.read()).status, 'PAID')
 })
 
 test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that stops answering about what is over is asked less and less; after an hour that is a case, which its answer closes', async (t) => {
@@ -209,6 +233,26 @@ test('[cash-in.expired.4] [EX-9] late money at a bank without a statement is fou
   await assertBooks(fixture.database)
 })
 
+test('[cash-in.expired.3] a charge that the bank reports failed, or contradicts, after its time is EXPIRED and no notification is sent', async (t) => {
+  for (const query of [ENDED, CONTRADICTED]) {
+    const fixture = await cashInFixture(t, { query })
+    await fixture.apply(CHARGE)
+    await fixture.later(62_001)
+    assert.deepEqual(fixture.partner.asked, query === CONTRADICTED ? ['GET', 'DELETE'] : ['GET'])
+    const { status, dueAt } = await fixture.read()
+    assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
+    assert.deepEqual([await notifiedStatuses(fixture.database), await cases(fixture.database)], [[], []])
+  }
+})
+
+test('[cash-in.states.11] [EX-3] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
+  await fixture.apply(INPUTS['charge.unknown'])
+  await fixture.later(62_001)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  assert.deepEqual(fixture.partner.asked, ['GET'])
+})
+
 test('[cash-in.unknown.3] [CI-6] a bank that cannot recognise a repetition is never asked for a second charge', async (t) => {
   const fixture = await cashInFixture(t, { query: NOT_FOUND, create: TIMEOUT, capabilities: new Set(['query-charge']) })
   await fixture.jobs.requestCharge(await fixture.read())
@@ -271,6 +315,15 @@ test('[cash-in.states.12] [P7] money in a contradicting answer is booked in susp
   assert.deepEqual(await notifiedStatuses(fixture.database), [])
 })
 
+test('[cash-in.states.12] [P7] money of an answer under another id is not ours', async (t) => {
+  const fixture = await cashInFixture(t, { query: contradiction('somebody else') })
+  await fixture.apply(CHARGE, ASK)
+  await fixture.later(1)
+  assert.equal((await fixture.read()).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await balances(fixture.database), {})
+  assert.deepEqual(await cases(fixture.database), ['charge_unclear'])
+})
+
 test('[cash-in.states.12] [P7] money that fits is in suspense where the charge can still be paid and its code is none', () => {
   const payments = [payment({ endToEndId: 'E1' })]
   const cashIn = charged()
@@ -282,6 +335,32 @@ test('[cash-in.states.12] [P7] money that fits is in suspense where the charge c
     { on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' },
     { on: 'partner.confirmed', payment: payments[0], transactionId: 'tx', isContradicted: true },
   ])
+})
+
+test('[cash-in.states.6] a charge whose code is none is a contradiction', async (t) => {
+  const unpayable = await cashInFixture(t, {
+    create: { ...ACCEPTED, charge: charge('ACTIVE', { pixCode: 'no code' }) },
+  })
+  const cashIn = await unpayable.jobs.requestCharge(await unpayable.read())
+  assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
+  assert.equal(cashIn.facts.pixCode, undefined)
+})
+
+test('[cash-in.reconciliation.1] for want of an answer the bank is asked each minute until it gives one', async (t) => {
+  const fixture = await cashInFixture(t, { query: TIMEOUT }, 86_400)
+  await fixture.apply(INPUTS['charge.unknown'])
+  await fixture.later(900_001)
+  assert.equal((await fixture.read()).status, 'RECONCILIATION_REQUIRED')
+  for (let minute = 1; minute <= 3; minute++) {
+    await fixture.later(59_000)
+    assert.equal(fixture.partner.asked.length, minute)
+    await fixture.later(1_001)
+    assert.equal(fixture.partner.asked.length, minute + 1)
+  }
+  fixture.partner.query = PAID
+  await fixture.later(60_001)
+  const { status, dueAt } = await fixture.read()
+  assert.deepEqual({ status, dueAt }, { status: 'PAID', dueAt: null })
 })
 
 test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over, is EXPIRED and its case closed', async (t) => {
@@ -318,6 +397,16 @@ test('[cash-in.failed.1] [CI-9] a charge that the bank accepted after FAILED is 
   assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE', 'GET', 'DELETE'])
   const { status, dueAt } = await fixture.read()
   assert.deepEqual({ status, dueAt }, { status: 'FAILED', dueAt: null })
+})
+
+test('[cash-in.failed.2] [CI-9] a charge that was paid before it could be cancelled is in suspense', async (t) => {
+  const fixture = await cashInFixture(t)
+  await fixture.apply(INPUTS['partner.failed'], CHARGE)
+  payBeforeCancelling(fixture)
+  await fixture.later(1)
+  const { status, facts } = await fixture.read()
+  assert.deepEqual([status, facts.payments], ['RECONCILIATION_REQUIRED', { E1: 100_00 }])
+  await assertBooks(fixture.database)
 })
 
 test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is asked until it answers, and that is kept', async (t) => {
@@ -400,6 +489,14 @@ for (const [situation, inputs] of Object.entries(RESTING)) {
     await assertBooks(fixture.database)
   })
 }
+
+test('[cash-in.work.1] a question that got no answer is asked again, also about one that has ended', async (t) => {
+  const fixture = await cashInFixture(t, { query: TIMEOUT })
+  await fixture.apply(...(RESTING.PAID ?? []), ASK)
+  await fixture.later(1)
+  await fixture.later(60_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'GET'])
+})
 
 test('[cash-in.work.5] [EV-9] [EV-41] however often a status query is requested, one is in flight and one is requested', async (t) => {
   const fixture = await cashInFixture(t, { query: PAID })

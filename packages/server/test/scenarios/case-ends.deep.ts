@@ -15,7 +15,7 @@ import { statement } from '../../src/platform/db/database.ts'
 import { pageOf, paymentOf } from '../bank-statement/fixture.ts'
 import { caseWorld as engineWorld, sent } from '../cases/engine-fixture.ts'
 import { caseWorld } from '../cases/fixture.ts'
-import { caseFixture, MARIA, makePeople, PEOPLE } from '../cases/without-operation/fixture.ts'
+import { caseFixture, creditMissing, MARIA, makePeople, PEOPLE } from '../cases/without-operation/fixture.ts'
 import { returned } from '../cash-out/situations.ts'
 import { INPUTS as REFUND_INPUTS } from '../refund-in/situations.ts'
 import { balances } from '../support/books.ts'
@@ -116,11 +116,7 @@ for (const decision of ['write_off', 'reverse'] as const) {
   ] as const) {
     test(`[cases.56] a line that is listed again with another amount after ${decision}, and then as ${told}: the books become the bank's`, async (t) => {
       const fixture = await caseFixture(t)
-      const charge = await fixture.charge()
-      await fixture.sweep()
-      const paid = payment({ endToEndId: 'E1', occurredAt: fixture.clock.now() })
-      await fixture.apply(charge.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
-      await fixture.minutes(10)
+      const { charge } = await creditMissing(fixture)
       await fixture.decide('line_missing', decision)
       const tell = async (valueCents: bigint, minutes: number) => {
         fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { valueCents, occurredAt: fixture.clock.now() })])
@@ -143,11 +139,7 @@ for (const decision of ['write_off', 'reverse'] as const) {
 
 test('[cases.54] the merchant is not debited of a line that the bank has with more than the books', async (t) => {
   const fixture = await caseFixture(t)
-  const charge = await fixture.charge()
-  await fixture.sweep()
-  const paid = payment({ endToEndId: 'E1', occurredAt: fixture.clock.now() })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
-  await fixture.minutes(10)
+  const { charge } = await creditMissing(fixture)
   await fixture.decide('line_missing', 'write_off')
   const tell = async (valueCents: bigint, minutes: number) => {
     fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { valueCents, occurredAt: fixture.clock.now() })])

@@ -13,6 +13,7 @@ import { caseWorld } from '../cases/fixture.ts'
 import {
   betweenReadAndWrite,
   caseFixture,
+  creditMissing,
   decidingAt,
   MARIA,
   makePeople,
@@ -140,12 +141,7 @@ test('[cases.54] a difference of a debit that was written off is not the merchan
 for (const decision of ['write_off', 'reverse'] as const) {
   test(`[cases.56] a line that is listed with another amount after its booking was reversed is money in suspense: ${decision}`, async (t) => {
     const fixture = await caseFixture(t)
-    const charge = await fixture.charge()
-    await fixture.sweep()
-    const occurredAt = fixture.clock.now()
-    const paid = payment({ endToEndId: 'E1', occurredAt })
-    await fixture.apply(charge.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
-    await fixture.minutes(10)
+    const { charge } = await creditMissing(fixture)
     await fixture.decide('line_missing', decision)
     fixture.bank.answer = () =>
       pageOf([paymentOf(charge, 'E1', { valueCents: 90_00n, occurredAt: fixture.clock.now() })])
@@ -401,11 +397,7 @@ test('[cash-in.credits.4] what events reported keeps its case where the bank ans
 for (const decision of ['write_off', 'reverse'] as const) {
   test(`[cases.51] [statement.8] a movement that the statement lists while it is decided that it lacks it is not lost: ${decision}`, async (t) => {
     const fixture = await caseFixture(t)
-    const charge = await fixture.charge()
-    await fixture.sweep()
-    const paid = payment({ endToEndId: 'E1', occurredAt: fixture.clock.now() })
-    await fixture.apply(charge.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
-    await fixture.minutes(10)
+    const { charge } = await creditMissing(fixture)
     const { people, meanwhile } = betweenReadAndWrite()
     const deciding = decidingAt(fixture, { people })
     const order = await deciding.order('line_missing', decision)

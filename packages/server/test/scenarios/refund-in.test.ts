@@ -3,11 +3,11 @@ import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { bankWithout } from '../support/bank-without.ts'
 import { balances } from '../support/books.ts'
-import { cases, notifiedStatuses } from '../support/evidence.ts'
+import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
-import { type WorldOptions, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
 
 /** A merchant with a paid charge of R$ 100.00; refunds move only when time is put forward. */
 async function funded(t: TestContext, environment: Record<string, string> = {}, options: WorldOptions = {}) {
@@ -21,13 +21,16 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   const detail = (id: string) => pix.get(`/api/pix/refund/${id}`)
   const ends = (id: string, status: string, stepMs?: number, steps?: number) =>
     stepUntil(pix, `/api/pix/refund/${id}`, status, stepMs, steps)
+  /** Puts time forward by so many steps. */
   async function pass(steps: number, stepMs: number) {
     for (let step = 0; step < steps; step++) await pix.later(stepMs)
   }
+  /** What the cash-in says may still go back, and what went. */
   async function counted() {
     const { status, refundedCents, refundableCents } = await pix.read(cashIn.id)
     return { status, refundedCents, refundableCents }
   }
+  /** Has the bank say something by hand, whatever is true. */
   async function bankSays(event: Readonly<Record<string, unknown>>) {
     const { status, body } = await pix.bank('POST', '/control/events', {
       endpoint: 'cash-in',
@@ -41,6 +44,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
     })
     assert.ok(status < 300, JSON.stringify(body))
   }
+  /** Resolves as soon as the bank has the refund. */
   async function bankHas(id: string) {
     while ((await pix.bank('GET', `/refunds/${id}`)).status !== 200);
   }
@@ -127,6 +131,20 @@ test('[refund-in.create.1] [refund-in.create.2] [RF-11] what is no refund is rep
   assert.deepEqual(await ask(id, { refundValue: 70.01 }), [422, 'refund deadline of 89 days has been exceeded'])
 })
 
+test('[idempotency.2] [refund-in.create.6] the same Idempotency-Key gets the same 201 again', async (t) => {
+  const pix = await funded(t)
+  const path = `/api/pix/refund-in/${pix.cashIn.id}`
+  const ask = (refundValue: number) => pix.call('POST', path, { refundValue }, { 'idempotency-key': 'refund-1' })
+  const first = await ask(30)
+  await pix.ends(first.body.id, 'CONFIRMED')
+  const again = await ask(30)
+  assert.deepEqual([again.status, again.body], [201, first.body])
+  assert.equal(again.headers.get('idempotent-replayed'), 'true')
+  const other = await ask(31)
+  assert.deepEqual([other.status, other.body.code], [422, 'idempotency_key_reused'])
+  assert.deepEqual(await balances(pix.database), GONE)
+})
+
 test('[refund-in.detail.2] [refund-in.list.1] a refund is found by its own id, and listed by what it has', async (t) => {
   const pix = await funded(t)
   const { id } = await pix.refundIn(pix.cashIn.id, 30, { externalId: 'refund-1' })
@@ -161,6 +179,16 @@ test('[refund-in.states.4] [RF-7] a refusal is the end: FAILED, notified once, a
   assert.deepEqual(await balances(pix.database), REST)
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   assert.equal((await pix.counted()).refundableCents, 10_000)
+})
+
+test('[refund-in.states.8] [RF-7] a failure that the bank confirms when asked frees the money', async (t) => {
+  const pix = await funded(t)
+  await pix.behave({ refundIn: 'fail' })
+  const { id } = await pix.refundIn(pix.cashIn.id, 30)
+  await pix.ends(id, 'FAILED')
+  assert.deepEqual(await balances(pix.database), REST)
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
+  await pix.assertBooksAgree()
 })
 
 test('[refund-in.states.9] a failure that only an event reports frees nothing', async (t) => {
@@ -231,6 +259,27 @@ test('[refund-in.states.6] [refund-in.work.4] [RF-7] a bank that cannot be reach
   assert.deepEqual([failed.status, failed.failureCode], ['FAILED', 'never_sent'])
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   assert.deepEqual(await balances(pix.database), REST)
+})
+
+test('[refund-in.work.4] [operator.switch.2] while the switch is off a refund waits; on it goes', async (t) => {
+  const pix = await funded(t)
+  const turn = async (enabled: boolean) => {
+    const authorization = `Bearer ${ADMIN_TOKEN}`
+    const { status } = await pix.call(
+      'PUT',
+      '/operator/cash-out-switch',
+      { enabled, reason: 'test' },
+      { authorization },
+    )
+    assert.equal(status, 200)
+  }
+  const { id } = await pix.refundIn(pix.cashIn.id, 30)
+  await turn(false)
+  await pix.pass(3, 60_000)
+  assert.equal((await pix.detail(id)).status, 'PENDING')
+  await turn(true)
+  await pix.ends(id, 'CONFIRMED')
+  await pix.assertBooksAgree()
 })
 
 test('[EV-28] [refund-in.states.7] [refund-in.ended.1] a confirmation that overtakes the answer counts; the answer fills in the rest', async (t) => {
@@ -355,6 +404,21 @@ test('[EV-27] [refund-in.returns.1] partial returns made by the bank are debited
   await pix.assertBooksAgree()
 })
 
+test('[EV-27] [refund-in.returns.4] parts that the bank reports by the payment’s own reference are distinguished', async (t) => {
+  const pix = await funded(t, {}, bankWithout('query-charge'))
+  for (const returnId of ['D1', 'D2', 'D1']) {
+    await pix.bankSays({
+      transactionId: pix.cashIn.providerTransactionId,
+      status: 'DEVOLVIDO',
+      returnId,
+      valueCents: 1_000,
+    })
+    await pix.later(1_000)
+  }
+  assert.equal((await pix.counted()).refundedCents, 2_000)
+  assert.equal((await balances(pix.database)).settlement, -8_000n)
+})
+
 test('[RF-10] [EV-27] a return made by the bank crosses a refund of ours: both are booked, and an excess is a case', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
@@ -370,6 +434,27 @@ test('[RF-10] [EV-27] a return made by the bank crosses a refund of ours: both a
   assert.deepEqual(await cases(pix.database), ['bank_contradicts'])
   assert.deepEqual(await pix.counted(), { status: 'PAID', refundedCents: 12_000, refundableCents: 0 })
   await pix.assertBooksAgree()
+})
+
+test('[EV-26] an event whose references mean different refunds changes neither', async (t) => {
+  const pix = await funded(t)
+  await pix.behave({ refundIn: 'manual' })
+  const first = await pix.refundIn(pix.cashIn.id, 30, { externalId: 'refund-1' })
+  await pix.refundIn(pix.cashIn.id, 30, { externalId: 'refund-2' })
+  await pix.later(1_000)
+  const { transactionId } = await pix.until(`/api/pix/refund/${first.id}`, (it) => it.transactionId !== null)
+  await pix.bankSays({
+    transactionId,
+    externalId: 'refund-2',
+    status: 'CONFIRMED',
+    returnId: 'D1',
+    valueCents: 3_000,
+  })
+  await pix.pass(3, 1_000)
+  assert.ok((await inbox(pix.database)).some(({ outcome }) => outcome === 'its references disagree'))
+  const { data } = await pix.get('/api/pix/refund?status=PENDING')
+  assert.equal(data.length, 2)
+  assert.equal((await balances(pix.database)).reserved, 6_000n)
 })
 
 test('[EV-27b] [refund-in.returns.3] a return that overtakes its payment waits for it, and both are notified in order', async (t) => {

@@ -9,7 +9,7 @@ import { sha256 } from '../../src/platform/crypto.ts'
 import { refundInDecider } from '../../src/refund-in/index.ts'
 import { createCashInDecider, createPayableHeldDecider } from '../../src/refund-in/to-payer.ts'
 import { pageOf, paymentOf } from '../bank-statement/fixture.ts'
-import { caseFixture, MARIA, makePeople, PEOPLE } from '../cases/without-operation/fixture.ts'
+import { caseFixture, creditMissing, MARIA, makePeople, PEOPLE } from '../cases/without-operation/fixture.ts'
 import { balances } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
 import { cases, openCaseIdsOf } from '../support/evidence.ts'
@@ -70,12 +70,7 @@ async function deciding(t: TestContext) {
 /** A payment of R$ 100,00 that the bank listed only after it was decided to be missing. */
 async function relisted(t: TestContext, decision: CaseDecision = 'reverse') {
   const fixture = await deciding(t)
-  const charge = await fixture.charge()
-  await fixture.sweep()
-  const occurredAt = fixture.clock.now()
-  const paid = payment({ endToEndId: 'E1', occurredAt })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
-  await fixture.minutes(10)
+  const { charge, occurredAt } = await creditMissing(fixture)
   await fixture.say('line_missing', decision)
   const lines: StatementEntry[] = [paymentOf(charge, 'E1', { occurredAt })]
   fixture.bank.answer = () => pageOf(lines)

@@ -105,7 +105,7 @@ function refundAnswers(tables: Tables): Answers {
         .filter(({ status }) => status === 'PENDING')
         .map(({ id }) => ({ id })),
     // No simulated operator reverses a credit.
-    'refund_in.held_again': () => [],
+    'refund_in.relisted_hold': () => [],
     'refund_in.explaining': (cashInId: string, valueCents: bigint) =>
       of(cashInId)
         .filter(

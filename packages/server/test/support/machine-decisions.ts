@@ -163,7 +163,7 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
       eventType: kind === 'cash_out' && decision === 'book' ? ('pix_cash_out_reversal' as const) : EVENTS[kind],
       status: isEnd ? to : (STATUSES[`${kind} ${decision}`] ?? to),
       reference: kind === 'cash_out' && decision === 'book' ? openCase.reference : '',
-      body: Buffer.from('{}'),
+      event: {},
     }),
   })
   const order: CaseOrder = {
@@ -177,7 +177,9 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
   }
   const first = orderedBy(machine as never, operation as never, facing, order, step as never, now)
   const last = endedBy(machine as never, facing, first, (after: Operation) => stepFor(after, true) as never, now)
-  return { ...last, exact: ['available', 'reserved'] as const, outcome: (last.outcome.operation as Operation).status }
+  const notifications = last.notifications?.map((one) => ({ ...one, body: Buffer.from('{}') })) ?? []
+  const outcome = (last.outcome.operation as Operation).status
+  return { ...last, notifications, exact: ['available', 'reserved'] as const, outcome }
 }
 
 function endOf(to: string): Document {

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { endpointReasons, limits } from '@pixgate/spec'
+import { endpointReasons, limits, Refusal } from '@pixgate/spec'
 import { publicAddressGate } from '../../src/platform/http-client/agent.ts'
 import type { WebhookHandlers } from '../../src/webhooks/index.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts'
-import { exchangeKey, ofEndpoint, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
+
+const input = { query: undefined, body: undefined, context: requestContext }
 
 /** A world with a receiver that answers what the test last said. */
 async function worldWithReceiver(t: TestContext) {
@@ -20,7 +22,7 @@ async function worldWithReceiver(t: TestContext) {
 }
 
 function asked(handlers: WebhookHandlers, id: string) {
-  const of = ofEndpoint(id)
+  const of = { ...input, params: { webhook_id: id } }
   return {
     read: async () => (await handlers.getWebhook(of)).body,
     pause: async () => (await handlers.pauseWebhook(of)).body,
@@ -110,7 +112,10 @@ test('[webhooks.12] [webhooks.13] a circuit breaker that is open for three days 
 
 test('[webhooks.13] [signing-keys.2] a 401 of a receiver that has cached the earlier keys opens no circuit breaker', async (t) => {
   const { world, receiver, answer } = await worldWithReceiver(t)
-  await exchangeKey(world)
+  const bare = { params: undefined, query: undefined, context: requestContext }
+  const body = { reason: 'the tests', force: true }
+  const made = await world.handlers.createSigningKey({ ...bare, body })
+  await world.handlers.promoteSigningKey({ ...bare, params: { key_id: made.body.id }, body })
   answer.status = 401
   await notifyTimes(world, 20)
   await sendAll(world, receiver)
@@ -201,7 +206,22 @@ test('[webhooks.14] an endpoint that answers 410 gets nothing more; what it has 
   )
 })
 
-test('[webhooks.14] three days without a success pause an endpoint; resumed, it has days again, not one probe', async (t) => {
+test('[webhooks.14] three days without a success pause', async (t) => {
+  const { world, receiver, answer } = await worldWithReceiver(t)
+  answer.status = 503
+  for (let hours = 0; hours <= 75; hours += 3) {
+    await world.notify()
+    await sendAll(world, receiver)
+    world.clock.advance(3 * HOUR)
+  }
+  assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'paused', reason: 'failing_for_days' }])
+  const sent = receiver.received.length
+  world.clock.advance(100 * HOUR)
+  assert.equal(await sendAll(world, receiver), 0)
+  assert.equal(receiver.received.length, sent)
+})
+
+test('[webhooks.14] an endpoint that is repaired and resumed has days again, not one probe', async (t) => {
   const { world, receiver, answer, id } = await worldWithReceiver(t)
   answer.status = 503
   for (let hours = 0; hours <= 75; hours += 3) {
@@ -211,8 +231,6 @@ test('[webhooks.14] three days without a success pause an endpoint; resumed, it 
   }
   const hook = asked(world.handlers, id)
   assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'paused', reason: 'failing_for_days' } })
-  world.clock.advance(100 * HOUR)
-  assert.equal(await sendAll(world, receiver), 0)
   await hook.resume()
   await sendAll(world, receiver)
   assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', reason: 'failing', failures: 1 } })
@@ -297,7 +315,7 @@ test('[logs.1] [logs.3] every line about deliveries has its event, and none a pa
   status = 500
   await notifyTimes(world, 6)
   await sendAll(logged, receiver)
-  await logged.handlers.testWebhook(ofEndpoint(id))
+  await logged.handlers.testWebhook({ ...input, params: { webhook_id: id } })
   world.clock.advance(limits.webhookHeldMs + HOUR)
   await logged.housekeeping.processNext()
   assert.deepEqual(
@@ -343,6 +361,21 @@ test('[webhooks.14] deliveries that were held in a pause follow a probe that is 
   assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'active', reason: null, pending: 0 } })
 })
 
+test('[webhooks.14] an endpoint that is resumed and still fails gets a probe a minute, and no more', async (t) => {
+  const { world, receiver, answer, id } = await worldWithReceiver(t)
+  const hook = asked(world.handlers, id)
+  await hook.pause()
+  await notifyTimes(world, 20)
+  answer.status = 500
+  await hook.resume()
+  const sent = await secondsOf(world, receiver, 120)
+  assert.equal(
+    sent.reduce((sum, count) => sum + count, 0),
+    4,
+  )
+  assert.partialDeepStrictEqual(await hook.read(), { delivery: { state: 'degraded', failures: 4 } })
+})
+
 test('[webhooks.15] [audit.6] an endpoint shows its state; a pause and its end are audited once', async (t) => {
   const { world, answer, id } = await worldWithReceiver(t)
   const hook = asked(world.handlers, id)
@@ -376,6 +409,6 @@ test('[webhooks.15] [audit.6] an endpoint shows its state; a pause and its end a
   assert.deepEqual(await world.actionsOf(id), ['webhook.created', 'webhook.paused', 'webhook.resumed'])
   await hook.remove()
   for (const call of [hook.read, hook.pause, hook.resume]) {
-    await assert.rejects(call(), { code: 'not_found' })
+    await assert.rejects(call(), (error) => error instanceof Refusal && error.code === 'not_found')
   }
 })

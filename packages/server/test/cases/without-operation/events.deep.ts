@@ -13,14 +13,12 @@ import { decidingOver, shapeOf } from './fixture.ts'
 /** Each wait after which what is parked is tried again, until it is given up. */
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 
-const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
-
 /** A bank that cannot be asked about charges: what its events tell of them is booked. */
 const BELIEVED = bankWithout('query-charge', 'statement')
 
 /** A charge, and an event that names none and is given up. */
-async function setAside(t: TestContext, options: WorldOptions = {}) {
-  const pix = await world(t, {}, { isStepped: true, ...options })
+async function setAside(t: TestContext, options: WorldOptions = {}, environment: Record<string, string> = {}) {
+  const pix = await world(t, environment, { isStepped: true, ...options })
   const made = await pix.charge('10.00')
   const body = JSON.stringify(paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }))
   const waits = async () => {
@@ -44,6 +42,13 @@ async function setAside(t: TestContext, options: WorldOptions = {}) {
 function wordsOf({ state, outcome }: { readonly state: string; readonly outcome: string | null }): string {
   return `${state} ${outcome}`
 }
+
+test('[cases.57] a set-aside event is read with its bytes as they came, and what may be decided of it', async (t) => {
+  const pix = await setAside(t)
+  const { event } = await pix.readCase('event_set_aside')
+  assert.equal(Buffer.from(event.body, 'base64').toString(), pix.body)
+  assert.deepEqual(await pix.offered('event_set_aside'), ['book', 'ask_again', 'close'])
+})
 
 test('[cases.58] [EV-7] an event is applied to the charge that the operator names, and its case closes by itself', async (t) => {
   const pix = await setAside(t, BELIEVED)
@@ -82,16 +87,15 @@ test('[cases.34] [cases.52] the order to apply an event counts with its money, a
   }
 })
 
-test('[cases.52] [cases.58] an event is attributed to no other operation, and what is refused leaves no step', async (t) => {
+test('[cases.52] an event and its order are one commit: what is refused leaves no step, and the same key the same answer', async (t) => {
   const pix = await setAside(t, BELIEVED)
-  const { caseId, ...body } = await pix.order('event_set_aside', 'book')
+  const order = await pix.order('event_set_aside', 'book', { operationId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09' })
+  const { caseId, ...body } = order
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': 'one' }
   const path = `/operator/cases/${caseId}/decisions`
-  for (const operationId of [STRANGER, 'nobody', undefined]) {
-    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': `${operationId}` }
-    for (const _ of [1, 2]) {
-      const { status, body: problem } = await pix.call('POST', path, { ...body, operationId }, headers)
-      assert.deepEqual([status, problem.code, problem.errors[0].field], [400, 'validation_error', 'operationId'])
-    }
+  for (const _ of [1, 2]) {
+    const { status, body: problem } = await pix.call('POST', path, body, headers)
+    assert.deepEqual([status, problem.errors.map(({ field }: { field: string }) => field)], [400, ['operationId']])
   }
   assert.deepEqual((await pix.readCase('event_set_aside')).steps, [])
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
@@ -122,6 +126,15 @@ test('[cases.58] what the bank confirms of the charge that was named is booked b
   assert.deepEqual((await pix.outcomes()).at(-1), 'DONE KNOWN')
   assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)', 'event_set_aside (closed)'])
   await pix.assertBooksAgree()
+})
+
+test('[cases.58] an operation of another kind, or none, is refused and the event stays as it is', async (t) => {
+  const pix = await setAside(t)
+  for (const operationId of ['0198c0de-7a11-7000-8000-5f1d3c2b1a09', 'nobody', undefined]) {
+    const given = operationId === undefined ? {} : { operationId }
+    await assert.rejects(pix.decide('event_set_aside', 'book', given), { code: 'validation_error' })
+  }
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
 })
 
 test('[cases.57] an event that is replayed is matched again, as it stands', async (t) => {
@@ -213,6 +226,14 @@ test('[cases.58] [CI-10] [EV-34] an event whose references name two charges is a
   assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
   assert.deepEqual(await cases(pix.database), ['event_set_aside (closed)'])
   await assertBooks(pix.database)
+})
+
+test('[cases.52] the money of an event that is attributed counts in the amount from which on it takes a second person', async (t) => {
+  const pix = await setAside(t, BELIEVED, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const attributed = pix.decide('event_set_aside', 'book', { operationId: pix.made.id })
+  await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
+  await assert.rejects(pix.decide('event_set_aside', 'close'), { code: 'insufficient_role' })
 })
 
 test('[cases.47] [cases.52] an event that tells no money may end an operation: it is applied by two people, and dismissed by one', async (t) => {

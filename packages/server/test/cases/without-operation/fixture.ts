@@ -12,6 +12,7 @@ import type { Person } from '../../../src/operators/index.ts'
 import { insertOperator } from '../../../src/operators/operators.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
+import { payment } from '../../support/engine.ts'
 import { openCaseIdsOf } from '../../support/evidence.ts'
 import { ALIVE } from '../../support/live-request.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../../support/world.ts'
@@ -203,6 +204,17 @@ export function decidingOver(pix: World): DecidingOver {
 export async function caseFixture(t: TestContext, options?: FixtureOptions): Promise<CaseFixture> {
   const fixture = await statementFixture(t, undefined, options)
   return { ...fixture, ...decidingAt(fixture) }
+}
+
+/** A charge that an event reports as paid, as E1, while the bank's statement lacks it: the case `line_missing` is open. */
+export async function creditMissing({ charge, sweep, clock, apply, minutes }: StatementFixture) {
+  const made = await charge()
+  await sweep()
+  const occurredAt = clock.now()
+  const paid = payment({ endToEndId: 'E1', occurredAt })
+  await apply(made.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
+  await minutes(10)
+  return { charge: made, occurredAt }
 }
 
 /** At the bank a charge of R$ 10,00 is paid that is unknown here. @returns the end-to-end id */

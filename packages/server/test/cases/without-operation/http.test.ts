@@ -37,3 +37,31 @@ test('[cases.50] [cases.57] an event that was set aside is in the list, with its
     ],
   )
 })
+
+test('[cases.50] [cases.53] money of the statement is in the list, and a dry run tells what each decision would do to the centavo', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  await pix.charge('10.00')
+  const unknown = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
+  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
+  assert.equal((await pix.bank('PUT', `/charges/${unknown}`, { valueCents: 1000, expiresAt, merchant })).status, 201)
+  await pix.bankAction(`charges/${unknown}/pay`)
+  for (let minute = 0; minute < 10; minute += 1) await pix.later(60_000)
+  const read = operator(pix)
+  const [{ id, amountCents }] = (await read('cases?kind=unexplained_credit')).data
+  assert.equal(amountCents, 1000)
+  const { options, version } = await read(`cases/${id}`)
+  const accounts: unknown[] = []
+  for (const { decision, needs } of options) {
+    if (needs.length > 0) continue
+    const order = { decision, version, reason: 'the tests', dryRun: true }
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const { body } = await pix.call('POST', `/operator/cases/${id}/decisions`, order, headers)
+    accounts.push([decision, body.effects.accounts])
+  }
+  const suspense = { account: 'suspense_in', changeCents: -1000 }
+  assert.deepEqual(accounts, [
+    ['credit', [suspense, { account: 'available', changeCents: 1000 }]],
+    ['write_off', [suspense, { account: 'losses', changeCents: 1000 }]],
+  ])
+})

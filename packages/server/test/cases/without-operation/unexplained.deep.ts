@@ -111,6 +111,20 @@ test('[cases.34] [ledger.recover] what a decision repays of debts is told before
   await assertBooks(fixture.database)
 })
 
+test('[cases.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
+  const fixture = await unexplained(t)
+  const credit = await fixture.order('unexplained_credit', 'credit')
+  const results = await Promise.allSettled([
+    fixture.send(credit),
+    fixture.send({ ...credit, decision: 'write_off' }),
+    fixture.send({ ...credit, decision: 'credit' }),
+  ])
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
+  const decided = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
+  assert.equal(decided.length, 1)
+  await assertBooks(fixture.database)
+})
+
 test('[cases.51] a decision about money that an event booked meanwhile is refused', async (t) => {
   const fixture = await unexplained(t)
   const order = await fixture.order('unexplained_credit', 'credit')
@@ -224,26 +238,21 @@ test('[cases.53] an operation that does not exist, or is of another kind, is ref
   assert.deepEqual(await cases(fixture.database), ['unexplained_debit'])
 })
 
-/** Has the statement tell E1 with other values, each for a minute. */
-async function telling(fixture: CaseFixture) {
-  const charge = await fixture.charge()
-  const tell = async (valueCents: bigint) => {
-    const given = { reference: STRANGER, valueCents, occurredAt: fixture.clock.now() }
-    fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', given)])
-    await fixture.minutes(1)
-  }
-  return { charge, tell }
-}
-
 test('[cases.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
   const fixture = await unexplained(t)
   await fixture.decide('unexplained_credit', 'credit')
-  const { tell } = await telling(fixture)
-  await tell(90_00n)
+  const charge = await fixture.charge()
+  const tell = (valueCents: bigint) => {
+    fixture.bank.answer = () =>
+      pageOf([paymentOf(charge, 'E1', { reference: STRANGER, valueCents, occurredAt: fixture.clock.now() })])
+  }
+  tell(90_00n)
+  await fixture.minutes(1)
   assert.deepEqual(await fixture.offered('line_differs'), ['debit', 'write_off'])
   await fixture.decide('line_differs', 'debit')
   await assertSettled(fixture, { available: 90_00n, settlement: -90_00n })
-  await tell(95_00n)
+  tell(95_00n)
+  await fixture.minutes(1)
   await fixture.decide('line_differs', 'write_off')
   await assertSettled(fixture, { available: 90_00n, settlement: -95_00n, losses: 5_00n })
 })
@@ -251,7 +260,12 @@ test('[cases.56] [PL-16] what the statement tells otherwise after it was booked 
 test('[cases.56] [PL-16] what is open after a decision shows what is told last: told as it was decided of it can only be closed', async (t) => {
   const fixture = await unexplained(t)
   await fixture.decide('unexplained_credit', 'credit')
-  const { tell } = await telling(fixture)
+  const charge = await fixture.charge()
+  const tell = async (valueCents: bigint) => {
+    fixture.bank.answer = () =>
+      pageOf([paymentOf(charge, 'E1', { reference: STRANGER, valueCents, occurredAt: fixture.clock.now() })])
+    await fixture.minutes(1)
+  }
   await tell(140_00n)
   await fixture.decide('line_differs', 'credit')
   await assertSettled(fixture, { available: 140_00n, settlement: -140_00n })
@@ -269,7 +283,12 @@ test('[cases.56] [PL-16] what is open after a decision shows what is told last: 
 
 test('[cases.56] [cases.61] what is told as it was at first, after a case of it was closed as explained, is shown by the case that is open', async (t) => {
   const fixture = await unexplained(t)
-  const { charge, tell } = await telling(fixture)
+  const charge = await fixture.charge()
+  const tell = async (valueCents: bigint) => {
+    fixture.bank.answer = () =>
+      pageOf([paymentOf(charge, 'E1', { reference: STRANGER, valueCents, occurredAt: fixture.clock.now() })])
+    await fixture.minutes(1)
+  }
   await tell(140_00n)
   await assert.rejects(fixture.decide('line_differs', 'close'), { code: 'not_possible_in_state' })
   await tell(100_00n)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { pino } from 'pino'
 import {
@@ -42,3 +43,16 @@ test('[database.14] each setting counts, and the role', () => {
   }
   assert.match(sessionFaults({ ...good, role: 'owner' }, APPLICATION_ROLE).join(), /role is owner/)
 })
+
+for (const guide of ['operator.md', 'operator.pt-BR.md']) {
+  test(`[database.14] ${guide} names every setting that a login needs behind a pooler`, () => {
+    const text = readFileSync(new URL(`../../../../../docs/guides/${guide}`, import.meta.url), 'utf8')
+    for (const [name, value] of Object.entries({
+      ...SESSION_SETTINGS,
+      role: APPLICATION_ROLE,
+      statement_timeout: '5000',
+    })) {
+      assert.ok(text.includes(`ALTER ROLE shop SET ${name} = '${value}';`), name)
+    }
+  })
+}

@@ -341,3 +341,23 @@ test('[reference.4] two schemas of one name are a fault, not a choice', () => {
   assert.throws(() => openApiDocument(table({ type: 'string' }, { type: 'number' }), info), /title Twin/)
   assert.doesNotThrow(() => openApiDocument(table({ type: 'string' }, { type: 'string' }), info))
 })
+
+test('[reference.12] amounts, absent fields, ids and names are what client generators need', () => {
+  const { components, paths } = written(endpoints)
+  const { CashInRequest, CashInRequestTransaction, CashInStatus, BankEventReceived } = components.schemas
+  const { value, description } = CashInRequestTransaction.properties
+  assert.partialDeepStrictEqual(value, { type: 'number', format: 'double', minimum: 0.01, maximum: 9_999_999_999.99 })
+  assert.equal('multipleOf' in value, false)
+  assert.equal(description.type, 'string', 'null counts as absent, and is not offered')
+  assert.equal(CashInRequest.properties.transaction.$ref, '#/components/schemas/CashInRequestTransaction')
+  assert.deepEqual(CashInStatus['x-enum-varnames'].slice(0, 2), ['CashInStatusPending', 'CashInStatusPaid'])
+  assert.deepEqual(BankEventReceived.properties.received, { type: 'boolean' })
+  const [id] = paths['/api/pix/cash-in/{id}'].get.parameters
+  assert.equal(id.schema.format, 'uuid')
+})
+
+test('[reference.12] no two enumerations have a constant of the same name', () => {
+  const schemas: readonly Readonly<Record<string, unknown>>[] = Object.values(written(endpoints).components.schemas)
+  const names = schemas.flatMap((schema) => (schema['x-enum-varnames'] ?? []) as readonly string[])
+  assert.deepEqual(names.toSorted(), [...new Set(names)].toSorted())
+})
