@@ -439,6 +439,37 @@ export class VerifiedClient extends pg.Client {
   }
 }
 
+/**
+ * Runs `work` on a connection outside the pools.
+ * @param signal ends the connection, also while it is being made
+ */
+export async function withConnection<Result>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  signal?.throwIfAborted()
+  const client = new VerifiedClient({ connectionTimeoutMillis: 5_000, ...config })
+  // The pending query rejects; without a listener the error would also end the process.
+  client.on('error', () => undefined)
+  const ending = Promise.withResolvers<never>()
+  // Without this, an abort after the connection would be an unhandled rejection.
+  ending.promise.catch(() => undefined)
+  const end = () => {
+    void client.end().catch(() => undefined)
+    ending.reject(signal?.reason)
+  }
+  signal?.addEventListener('abort', end)
+  try {
+    // A client that is ended while connecting never settles.
+    await Promise.race([client.connect(), ending.promise])
+    return await work(client)
+  } finally {
+    signal?.removeEventListener('abort', end)
+    await client.end()
+  }
+}
+
 export interface PoolReportsOptions {
   /** Name of the pool in the log, and after «pixgate» in `pg_stat_activity`. */
   readonly name: string

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
-import { CORRELATION_ID, IDEMPOTENCY_KEY, Refusal } from '@pixgate/spec'
+import { CORRELATION_ID, IDEMPOTENCY_KEY } from '@pixgate/spec'
 import type { Ids } from '../ids.ts'
+import { invalidField } from './request.ts'
 
 /** Idempotency key, correlation id and client address of a request. */
 
@@ -18,8 +19,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   const match = typeof text === 'string' ? IDEMPOTENCY_KEY_PATTERN.exec(text) : null
   const key = match?.[1] ?? match?.[2]
   if (key === undefined) {
-    const message = 'Idempotency-Key must be 1 to 255 printable characters, sent once'
-    throw new Refusal('validation_error', { message, fields: [{ field: 'Idempotency-Key', code: 'pattern', message }] })
+    throw invalidField('Idempotency-Key', 'pattern', 'Idempotency-Key must be 1 to 255 printable characters, sent once')
   }
   return key
 }

@@ -63,10 +63,7 @@ export function compileValidator(schema: TSchema, noun: Noun = 'field'): Validat
   return (value) => (validate(value) ? [] : fieldErrors(validate.errors ?? [], noun))
 }
 
-/**
- * @throws Refusal `validation_error` for the first fault, with a list of all
- * @throws Refusal `validation_error` where there are faults; it tells the first one, and lists all
- */
+/** @throws Refusal `validation_error` for the first fault, with a list of all */
 export function refuseFaults(fields: readonly FieldError[]): void {
   const [first] = fields
   if (first) throw new Refusal('validation_error', { message: first.message, fields })
