@@ -45,10 +45,10 @@ function reportText(verification: AuditVerification, heads: number): string {
         ]
       : []),
     ...(contradicting > 0
-      ? [`${contradicting} of them are none of this trail: verify it with their key, or somebody made them up`]
+      ? [`${contradicting} of them contradict this trail: verify it with their key; otherwise they are forged`]
       : []),
     ...(forged > 0
-      ? [`${forged} heads have false signatures: somebody who can write to the database made them up`]
+      ? [`${forged} heads have false signatures: they were forged with write access to the database`]
       : []),
     ...faults.map(({ seq, what }) => `✘ ${seq === null ? 'a row:' : `row ${seq}`} ${what}`),
   ]
@@ -56,6 +56,6 @@ function reportText(verification: AuditVerification, heads: number): string {
 }
 
 function reportJson({ verified, faults, ...anchors }: AuditVerification): string {
-  const told = faults.map(({ seq, what }) => ({ row: seq === null ? null : Number(seq), what }))
-  return JSON.stringify({ head: positionText(verified), rows: Number(verified.seq), ...anchors, faults: told })
+  const rows = faults.map(({ seq, what }) => ({ row: seq === null ? null : Number(seq), what }))
+  return JSON.stringify({ head: positionText(verified), rows: Number(verified.seq), ...anchors, faults: rows })
 }

@@ -6,6 +6,7 @@ import { followRequest, refuseLapsed } from '../live-request.ts'
 import type { EventLoop } from '../runtime.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
 import {
+  clientAddress,
   compileJsonReader,
   compileQueryReader,
   compileValidator,
@@ -17,7 +18,6 @@ import {
   refuseFaults,
   refuseUnwantedBody,
 } from './request.ts'
-import { clientAddress } from './request-headers.ts'
 import { countHeader, readingOf } from './server.ts'
 import type { Strangers } from './strangers.ts'
 

@@ -12,17 +12,9 @@ import type { Logger } from '../log.ts'
 import type { EventLoop, Heartbeat } from '../runtime.ts'
 import { type BoundEndpoint, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators } from './handler.ts'
-import { createClientErrorHandler, sendProblem } from './problem.ts'
-import { CORRELATION_HEADER, correlationIdOf } from './request-headers.ts'
-import {
-  createRefusedHeartbeat,
-  createUnreadableReport,
-  logFailure,
-  type OnRequest,
-  type OnUnreadable,
-  reportRequest,
-  reportRequests,
-} from './request-log.ts'
+import { createClientErrorHandler, sendProblem, type UnreadableOptions } from './problem.ts'
+import { CORRELATION_HEADER, correlationIdOf } from './request.ts'
+import { createRefusedHeartbeat, logFailure, type OnRequest, reportRequest, reportRequests } from './request-log.ts'
 import { STRANGER_BOUNDS, type StrangerBounds, type StrangerOutcome, Strangers } from './strangers.ts'
 
 export interface HttpServerOptions {
@@ -37,7 +29,7 @@ export interface HttpServerOptions {
   /** Sends HSTS; for servers behind HTTPS. */
   readonly strictTransportSecurity?: boolean
   readonly onRequest?: OnRequest
-  readonly onUnreadable?: OnUnreadable
+  readonly onUnreadable?: UnreadableOptions['onUnreadable']
   readonly onStranger?: (outcome: StrangerOutcome) => void
   /** Limits for callers without valid credentials; {@link STRANGER_BOUNDS} by default. */
   readonly strangerBounds?: StrangerBounds
@@ -90,8 +82,8 @@ type AppOptions = HttpServerOptions & { readonly refusedHeartbeat: Heartbeat }
 
 /** Fastify without routes and without its own handling of bodies and connections. */
 function createApp(options: AppOptions, connections: Connections, strangers: Strangers): FastifyInstance {
-  const { ids, logger, trustProxy, eventLoop, onUnreadable, strangerBounds = STRANGER_BOUNDS } = options
-  const reportUnreadable = createUnreadableReport(logger, onUnreadable)
+  const { ids, trustProxy, eventLoop, strangerBounds = STRANGER_BOUNDS } = options
+  const onUnfinished = (socket: Socket) => strangers.unfinished(socket)
   const app = fastify({
     ...FASTIFY_SETTINGS,
     serverFactory: (handle) => {
@@ -104,9 +96,7 @@ function createApp(options: AppOptions, connections: Connections, strangers: Str
     // Fastify would compute the client's address on every access for an empty list.
     trustProxy: trustProxy && trustProxy.length > 0 ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
-    clientErrorHandler: createClientErrorHandler(connections, ids, reportUnreadable, (socket) =>
-      strangers.unfinished(socket),
-    ),
+    clientErrorHandler: createClientErrorHandler({ ...options, connections, onUnfinished }),
     frameworkErrors: (_error, request, reply) => {
       setStandardHeaders(options, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
@@ -267,27 +257,6 @@ export function listeningUrl(server: Pick<Server, 'address'>): string | undefine
   return urlOf({ host: address.address, port: address.port })
 }
 
-/**
- * The connections of a server. Each carries out one request at a time, after the previous answer. Node alone would emit
- * all requests it has read, even those after an answer that closes the connection, and drop their answers.
- * @source rules#http.17, failure-modes#PL-63
- */
-export interface Connections {
-  /** Wraps a handler so that requests wait for their turn. */
-  oneAtATime(handle: RequestListener): RequestListener
-  /**
-   * Closes a connection after its last complete request.
-   * @returns whether that request is or was answered; then the bytes after it get no answer
-   */
-  endBehindWhole(socket: Socket): boolean
-  /** Makes the current request of a connection its last. */
-  endBehindCurrent(socket: Socket): void
-  /** Whether a complete request on the connection is being handled. */
-  isAnswering(socket: Socket): boolean
-  /** Makes each current request the last of its connection. */
-  beginDrain(): void
-}
-
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -325,7 +294,14 @@ export function readingOf(request: IncomingMessage): Reading | undefined {
   return reading && { ...reading, isWhole: request.complete }
 }
 
-function createConnections(loop: EventLoop): Connections {
+export type Connections = ReturnType<typeof createConnections>
+
+/**
+ * The connections of a server. Each carries out one request at a time, after the previous answer. Node alone would emit
+ * all requests it has read, even those after an answer that closes the connection, and drop their answers.
+ * @source rules#http.17, failure-modes#PL-63
+ */
+function createConnections(loop: EventLoop) {
   const open = new Map<Socket, Connection>()
   let isDraining = false
 
@@ -375,11 +351,22 @@ function createConnections(loop: EventLoop): Connections {
   }
 
   return {
-    oneAtATime: (handle) => (request, response) => accept({ request, response, handle }),
-    endBehindWhole: (socket) => endBehindWhole(connectionOf(socket)),
-    endBehindCurrent: (socket) => makeCurrentLast(open.get(socket)),
-    isAnswering: (socket) => isUnderWay(open.get(socket)?.current),
-    beginDrain: () => {
+    /** Wraps a handler so that requests wait for their turn. */
+    oneAtATime:
+      (handle: RequestListener): RequestListener =>
+      (request, response) =>
+        accept({ request, response, handle }),
+    /**
+     * Closes a connection after its last complete request.
+     * @returns whether that request is or was answered; then the bytes after it get no answer
+     */
+    endBehindWhole: (socket: Socket): boolean => endBehindWhole(connectionOf(socket)),
+    /** Makes the current request of a connection its last. */
+    endBehindCurrent: (socket: Socket): void => makeCurrentLast(open.get(socket)),
+    /** Whether a complete request on the connection is being handled. */
+    isAnswering: (socket: Socket): boolean => isUnderWay(open.get(socket)?.current),
+    /** Makes each current request the last of its connection. */
+    beginDrain: (): void => {
       isDraining = true
       for (const connection of open.values()) makeCurrentLast(connection)
     },
