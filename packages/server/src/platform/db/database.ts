@@ -422,7 +422,7 @@ interface Connecting {
  * that to Node.js, and Node.js to `NODE_TLS_REJECT_UNAUTHORIZED`.
  * @source rules#production.6
  */
-export class VerifiedClient extends pg.Client {
+class VerifiedClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config)
     const { connection } = this as unknown as Connecting

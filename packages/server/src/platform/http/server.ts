@@ -305,27 +305,12 @@ function createConnections(loop: EventLoop) {
   const open = new Map<Socket, Connection>()
   let isDraining = false
 
-  function connectionOf(socket: Socket): Connection {
-    const known = open.get(socket)
-    if (known) return known
-    const connection = { socket, waiting: [], count: 0, isHeld: false, isEnding: false, isEnded: false }
-    open.set(socket, connection)
-    socket.once('close', () => open.delete(socket))
-    return connection
-  }
-
   function accept(exchange: Exchange): void {
-    const connection = connectionOf(exchange.request.socket)
+    const connection = connectionOf(open, exchange.request.socket)
     // An unread body would block the bytes that are to be discarded.
     if (connection.isEnded) exchange.request.resume()
-    else if (connection.current) wait(connection, exchange)
+    else if (connection.current) wait(loop, connection, exchange)
     else begin(connection, exchange)
-  }
-
-  function wait(connection: Connection, exchange: Exchange): void {
-    readings.set(exchange.request, { mark: loop.mark(), at: loop.now() })
-    connection.waiting.push(exchange)
-    if (connection.waiting.length >= WAITING_MAX) hold(connection)
   }
 
   function begin(connection: Connection, exchange: Exchange): void {
@@ -360,7 +345,7 @@ function createConnections(loop: EventLoop) {
      * Closes a connection after its last complete request.
      * @returns whether that request is or was answered; then the bytes after it get no answer
      */
-    endBehindWhole: (socket: Socket): boolean => endBehindWhole(connectionOf(socket)),
+    endBehindWhole: (socket: Socket): boolean => endBehindWhole(connectionOf(open, socket)),
     /** Makes the current request of a connection its last. */
     endBehindCurrent: (socket: Socket): void => makeCurrentLast(open.get(socket)),
     /** Whether a complete request on the connection is being handled. */
@@ -371,6 +356,21 @@ function createConnections(loop: EventLoop) {
       for (const connection of open.values()) makeCurrentLast(connection)
     },
   }
+}
+
+function connectionOf(open: Map<Socket, Connection>, socket: Socket): Connection {
+  const known = open.get(socket)
+  if (known) return known
+  const connection = { socket, waiting: [], count: 0, isHeld: false, isEnding: false, isEnded: false }
+  open.set(socket, connection)
+  socket.once('close', () => open.delete(socket))
+  return connection
+}
+
+function wait(loop: EventLoop, connection: Connection, exchange: Exchange): void {
+  readings.set(exchange.request, { mark: loop.mark(), at: loop.now() })
+  connection.waiting.push(exchange)
+  if (connection.waiting.length >= WAITING_MAX) hold(connection)
 }
 
 function isUnderWay(exchange: Exchange | undefined): boolean {

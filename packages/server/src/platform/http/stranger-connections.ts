@@ -1,15 +1,10 @@
 import type { Socket } from 'node:net'
-import type { Caller } from './handler.ts'
 
-/** Limits of connections. */
 export interface ConnectionBounds {
   readonly connectionsMax: number
   /** Connections without credentials. The rest is reserved for those with. */
   readonly strangersMax: number
   readonly strangersOfNetworkMax: number
-  /** With valid credentials: per credential, and for all API keys together. */
-  readonly provenOfCredentialMax: number
-  readonly clientsMax: number
 }
 
 /**
@@ -89,56 +84,3 @@ export class StrangerConnections {
     return most
   }
 }
-
-/**
- * Connections with valid credentials: capped per credential, and for all API keys together. A stolen key can shut out
- * only its owner. The rest is reserved for the bank and for operators, who can revoke the key.
- * @source rules#strangers.4
- */
-export class ProvenConnections {
-  readonly #bounds: ConnectionBounds
-  readonly #proven = new WeakSet<Socket>()
-  readonly #counts = new Map<string, number>()
-
-  constructor(bounds: ConnectionBounds) {
-    this.#bounds = bounds
-  }
-
-  has(socket: Socket): boolean {
-    return this.#proven.has(socket)
-  }
-
-  /**
-   * Counts a connection for the first valid credentials shown on it, until it closes.
-   * @returns whether there was a place
-   */
-  prove(socket: Socket, { credential, id }: Pick<Caller, 'credential' | 'id'>): boolean {
-    if (this.#proven.has(socket)) return true
-    const own = `${credential} ${id}`
-    const isClient = credential === 'api-key'
-    if (this.#countOf(own) >= this.#bounds.provenOfCredentialMax) return false
-    if (isClient && this.#countOf(CLIENTS) >= this.#bounds.clientsMax) return false
-    // The `close` event of a closed socket would never come.
-    if (socket.destroyed) return true
-    const names = isClient ? [own, CLIENTS] : [own]
-    for (const name of names) this.#counts.set(name, this.#countOf(name) + 1)
-    socket.once('close', () => {
-      for (const name of names) this.#remove(name)
-    })
-    this.#proven.add(socket)
-    return true
-  }
-
-  #countOf(name: string): number {
-    return this.#counts.get(name) ?? 0
-  }
-
-  #remove(name: string): void {
-    const count = this.#countOf(name) - 1
-    if (count > 0) this.#counts.set(name, count)
-    else this.#counts.delete(name)
-  }
-}
-
-/** Key of the count for all API keys. The name of a single credential contains a space. */
-const CLIENTS = 'clients'
