@@ -55,9 +55,11 @@ const table: readonly Unit[] = [
   { unit: 'server/start.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/doctor', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/programs.ts', level: '6', mayImport: ['0', '1', '6'] },
   { unit: 'server/verify-ledger.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/close.ts', level: '6', mayImport: ['0', '1', '6', 'server/closes', 'server/start'] },
   { unit: 'server/rewrap-keys.ts', level: '6', mayImport: ['0', '1', '6', 'server/webhooks'] },
+  { unit: 'server/verify-audit.ts', level: '6', mayImport: ['0', '1', '6'] },
   { unit: 'server/export-subject.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
 
@@ -131,7 +133,9 @@ function unitOf(path: string): string {
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
   return second === undefined &&
-    !/^(?:app|listeners|workers|start|main|close|verify-ledger|rewrap-keys|export-subject|index)\.ts$/.test(first)
+    !/^(?:app|listeners|workers|start|main|programs|close|verify-ledger|rewrap-keys|export-subject|verify-audit|index)\.ts$/.test(
+      first,
+    )
     ? 'server/start'
     : `server/${first}`
 }

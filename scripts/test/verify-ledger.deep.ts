@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from '../../packages/sandbox/src/postgres/embed
 import { migrate } from '../../packages/server/src/platform/db/migrate.ts'
 import { administer, testDatabase } from '../../packages/server/test/support/database.ts'
 
-const SCRIPT = fileURLToPath(new URL('../verify-ledger.ts', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../program.ts', import.meta.url))
 
 interface Ended {
   readonly code: number
@@ -22,8 +22,11 @@ interface Ended {
 function verifyLedger(env: Record<string, string>, ...parameters: string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const { PATH = '' } = process.env
-    execFile(process.execPath, [SCRIPT, ...parameters], { env: { PATH, ...env } }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    execFile(
+      process.execPath,
+      [SCRIPT, 'verify-ledger', ...parameters],
+      { env: { PATH, ...env } },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
   })
 }

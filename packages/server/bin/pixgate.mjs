@@ -22,46 +22,22 @@ Settings are variables of the environment, or lines of .env in the working direc
 
 /** What is no role of the server. */
 const programs = {
-  'verify-ledger': async () => {
-    const { readEnvironment } = await import('../src/process.ts')
-    const { configuredDatabase, verifyLedger } = await import('../src/verify-ledger.ts')
-    process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () =>
-      configuredDatabase(readEnvironment().environment),
-    )
-  },
-  'rewrap-keys': async () => {
-    const { readEnvironment } = await import('../src/process.ts')
-    const { configuredSealedDatabase, runRewrapKeys } = await import('../src/rewrap-keys.ts')
-    process.exitCode = await runRewrapKeys(() => configuredSealedDatabase(readEnvironment().environment))
-  },
-  'export-subject': async () => {
-    const { readEnvironment } = await import('../src/process.ts')
-    const { configuredDatabase } = await import('../src/verify-ledger.ts')
-    const { exportSubject } = await import('../src/export-subject.ts')
-    process.exitCode = await exportSubject(parameters, 'pixgate export-subject', () =>
-      configuredDatabase(readEnvironment().environment),
-    )
-  },
-  'verify-audit': async () => {
-    const { readEnvironment } = await import('../src/process.ts')
-    const { configuredAuditDatabase, verifyAuditTrail } = await import('../src/verify-audit.ts')
-    process.exitCode = await verifyAuditTrail(parameters, 'pixgate verify-audit', () =>
-      configuredAuditDatabase(readEnvironment().environment),
-    )
-  },
-  close: async () => {
-    const { readEnvironment } = await import('../src/process.ts')
-    const { configuredDatabase } = await import('../src/verify-ledger.ts')
-    const { runClose } = await import('../src/close.ts')
-    process.exitCode = await runClose(parameters, 'pixgate close', () =>
-      configuredDatabase(readEnvironment().environment),
-    )
-  },
+  ...Object.fromEntries(
+    ['verify-ledger', 'rewrap-keys', 'export-subject', 'verify-audit', 'close'].map((name) => [name, runOnDatabase]),
+  ),
   'bank-check': async () => {
     const { checkBank } = await import('../src/doctor/doctor.ts')
     process.exitCode = await checkBank(parameters, 'pixgate bank-check')
   },
   doctor: () => import('../src/doctor/main.ts'),
+}
+
+async function runOnDatabase() {
+  const { readEnvironment } = await import('../src/process.ts')
+  const { configuredDatabase, runOnDatabase } = await import('../src/programs.ts')
+  process.exitCode = await runOnDatabase([word, ...parameters], 'pixgate', () =>
+    configuredDatabase(readEnvironment().environment),
+  )
 }
 
 async function startServer() {

@@ -34,8 +34,7 @@ import {
   type DatabaseOptions,
   openDatabase,
   statement,
-  withKeyedStatements,
-  withLongStatements,
+  withPools,
 } from './platform/db/database.ts'
 import { endLockHolders } from './platform/db/lock-holders.ts'
 import type { HttpServer } from './platform/http/server.ts'
@@ -406,7 +405,7 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
   return {
     // One connection for the queue, one for urgent statements.
     engine: open('engine', 2, planned),
-    api: withKeyedStatements(withLongStatements(open('api', 10), pages), inbox),
+    api: withPools(open('api', 10), { keyed: inbox, long: pages }),
     pages,
     // Stores and looks up the bank's events.
     inbox,

@@ -1,40 +1,39 @@
 import { parseArgs } from 'node:util'
 import { type Close, closeOfDay, closeView, isAudited } from './closes/closes.ts'
 import { closeCsv, decimalText, statementOfx } from './closes/export.ts'
-import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
 import { isDay } from './platform/sao-paulo.ts'
+import type { DatabaseProgram } from './programs.ts'
 
 /**
  * The program `close`: prints the stored close of a day. `--day 2026-11-22`; `--format csv`, `ofx` (the day's statement
  * of the merchant's account) or `json` instead of text.
- * @param open opens the database
  * @returns the exit status: 0 if the day balances; 1 if it differs, or the audit trail has another close;
  * 2 if it could not run, the day is not closed, or the bank's balance is unknown
  * @source rules#close.9
  */
-export async function runClose(
-  parameters: readonly string[],
-  usage: string,
-  open: () => Promise<OpenDatabase>,
-): Promise<number> {
-  try {
-    return await printClose(readParameters(parameters, usage), await open())
-  } catch (error) {
-    console.error(`close: ${(error as Error).message}`)
-    return 2
-  }
+export const runClose: DatabaseProgram = async (parameters, usage, open) => {
+  const { day, format } = readParameters(parameters, usage)
+  const { url } = await open()
+  return withSnapshot({ url, name: 'pixgate close' }, async (queries) => {
+    const close = await closeOfDay(queries, day)
+    if (close === undefined) throw new Error(`${day} is not closed`)
+    const isGenuine = await isAudited(queries, close)
+    if (format === 'ofx') for await (const piece of statementOfx(queries, close)) process.stdout.write(piece)
+    if (format === 'csv') process.stdout.write(closeCsv(close))
+    if (format === 'json') process.stdout.write(`${JSON.stringify({ ...closeView(close), isGenuine })}\n`)
+    if (format === 'text') process.stdout.write(reportText(close))
+    if (!isGenuine) console.error(`✘ the close of ${day} is not the one that the audit trail has`)
+    const { status } = close.content
+    if (isGenuine && status === 'UNCONFIRMED') return 2
+    return isGenuine && status === 'BALANCED' ? 0 : 1
+  })
 }
 
 const FORMATS = ['text', 'csv', 'ofx', 'json'] as const
 
-interface Parameters {
-  readonly day: string
-  readonly format: (typeof FORMATS)[number]
-}
-
 /** @throws Error with the usage */
-function readParameters(args: readonly string[], usage: string): Parameters {
+function readParameters(args: readonly string[], usage: string) {
   const options = { day: { type: 'string' }, format: { type: 'string', default: 'text' } } as const
   const { day = '', format: wanted } = parseArgs({ args: [...args], options }).values
   const format = FORMATS.find((candidate) => candidate === wanted)
@@ -42,26 +41,6 @@ function readParameters(args: readonly string[], usage: string): Parameters {
     throw new Error(`a day is needed. Usage: ${usage} --day 2026-11-22 [--format csv|ofx|json]`)
   }
   return { day, format }
-}
-
-async function printClose({ day, format }: Parameters, { url, stop }: OpenDatabase): Promise<number> {
-  try {
-    return await withSnapshot({ url, name: 'pixgate close' }, async (queries) => {
-      const close = await closeOfDay(queries, day)
-      if (close === undefined) throw new Error(`${day} is not closed`)
-      const isGenuine = await isAudited(queries, close)
-      if (format === 'ofx') for await (const piece of statementOfx(queries, close)) process.stdout.write(piece)
-      if (format === 'csv') process.stdout.write(closeCsv(close))
-      if (format === 'json') process.stdout.write(`${JSON.stringify({ ...closeView(close), isGenuine })}\n`)
-      if (format === 'text') process.stdout.write(reportText(close))
-      if (!isGenuine) console.error(`✘ the close of ${day} is not the one that the audit trail has`)
-      const { status } = close.content
-      if (isGenuine && status === 'UNCONFIRMED') return 2
-      return isGenuine && status === 'BALANCED' ? 0 : 1
-    })
-  } finally {
-    await stop()
-  }
 }
 
 function reportText({ day, madeAt, hash, content }: Close): string {

@@ -424,16 +424,8 @@ function unreadLines(places: SettingPlaces, known: readonly string[]): string[] 
     .map(([name, place]) => `${place}: unknown setting${suggestion(name, known)}`)
 }
 
-/** Former or announced names of the caps. The most similar current names mean something else. */
-const NAMES_BEFORE: Readonly<Record<string, string>> = {
-  PIXGATE_CASH_OUT_MAX_CENTS: 'PIXGATE_PAYMENT_MAX_CENTS',
-  PIXGATE_CASH_OUT_HOURLY_MAX_CENTS: 'PIXGATE_HOUR_MAX_CENTS',
-  PIXGATE_CASH_OUT_DAILY_MAX_CENTS: 'PIXGATE_DAY_MAX_CENTS',
-  PIXGATE_CASH_OUT_NIGHT_MAX_CENTS: 'PIXGATE_NIGHT_MAX_CENTS',
-}
-
 function suggestion(name: string, known: readonly string[]): string {
-  const meant = NAMES_BEFORE[name] ?? nearestName(name, known)
+  const meant = nearestName(name, known)
   return meant === undefined ? '' : `; did you mean ${meant}?`
 }
 

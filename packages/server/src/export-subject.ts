@@ -2,42 +2,28 @@ import { hostname } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { insertAudit } from './audit/trail.ts'
-import type { OpenDatabase } from './open-database.ts'
 import { APPLICATION_ROLE, openDatabase } from './platform/db/database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
 import { createIds } from './platform/ids.ts'
 import { createLogger } from './platform/log.ts'
+import type { DatabaseProgram } from './programs.ts'
 import { exportOf, type Identifier, readIdentifier, type SubjectExport } from './subject/index.ts'
 
 /**
  * The program `export-subject`: prints all stored data about a person as JSON. The person is read from one line of
  * standard input, to keep the identifier out of process lists and shell histories. Requester and reason are audited
  * first.
- * @param open opens the database
  * @returns the exit status: 0 if printed, otherwise 2
  * @source rules#privacy.7, rules#privacy.9
  */
-export async function exportSubject(
-  parameters: readonly string[],
-  usage: string,
-  open: () => Promise<OpenDatabase>,
-): Promise<number> {
-  try {
-    const order = readParameters(parameters, usage)
-    const subject = await readSubject()
-    const { url, stop } = await open()
-    try {
-      const found = await withSnapshot({ url, name: 'pixgate export-subject' }, (queries) => exportOf(queries, subject))
-      await audit(url, order, subject, found)
-      console.log(JSON.stringify(found, null, 2))
-      return 0
-    } finally {
-      await stop()
-    }
-  } catch (error) {
-    console.error(`export-subject: ${(error as Error).message}`)
-    return 2
-  }
+export const exportSubject: DatabaseProgram = async (parameters, usage, open) => {
+  const order = readParameters(parameters, usage)
+  const subject = await readSubject()
+  const { url } = await open()
+  const found = await withSnapshot({ url, name: 'pixgate export-subject' }, (queries) => exportOf(queries, subject))
+  await audit(url, order, subject, found)
+  console.log(JSON.stringify(found, null, 2))
+  return 0
 }
 
 interface Order {

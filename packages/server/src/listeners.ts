@@ -1,4 +1,4 @@
-import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
+import { serviceEndpoints } from '@pixgate/spec'
 import type { Base, Modules, Service } from './app.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createCaseHandlers } from './cases/api.ts'
@@ -28,7 +28,8 @@ export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoi
 /** The connector defines the endpoints that the bank calls. */
 const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
 
-const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
+/** Every listener serves health. */
+const { getHealth, getReadiness, getMetrics, ...otherEndpoints } = ownEndpoints
 
 /** Endpoints of the process: all, or health only. @source rules#health.6 */
 export type Answers = 'all' | 'health'
@@ -46,14 +47,10 @@ export function openServers(
   { eventLoop, answers, addEndpoints, isDraining }: Listening,
 ): Pick<Service, 'http' | 'operatorHttp'> {
   const shared = httpOptions(base, modules, eventLoop)
-  const handlers = healthHandlersOf(base, modules, isDraining)
-  const open = (added: readonly BoundEndpoint[]) =>
-    createHttpServer({ ...shared, endpoints: healthEndpoints, handlers, added })
+  const health = bindEndpoints({ getHealth, getReadiness, getMetrics }, healthHandlersOf(base, modules, isDraining))
+  const open = (others: readonly BoundEndpoint[]) => createHttpServer({ ...shared, endpoints: [...health, ...others] })
   if (answers === 'health') return { http: open([]), operatorHttp: undefined }
-  // Every listener serves health.
-  const bound = bindEndpoints(ownEndpoints, { ...handlersOf(base, modules), ...handlers }).filter(
-    ({ endpoint }) => endpoint.tag !== 'Health',
-  )
+  const bound = bindEndpoints(otherEndpoints, handlersOf(base, modules))
   const isApart = base.config.operatorPort !== undefined
   const operatorHttp = isApart ? open(bound.filter(({ endpoint }) => isForOperators(endpoint))) : undefined
   const here = isApart ? bound.filter(({ endpoint }) => !isForOperators(endpoint)) : bound

@@ -1,61 +1,26 @@
 import { parseArgs } from 'node:util'
-import {
-  type AuditVerification,
-  anchorKeys,
-  type Position,
-  positionOf,
-  positionText,
-  verifyAudit,
-} from './audit/chain.ts'
-import { isProduction, serviceVariables } from './config.ts'
-import type { OpenDatabase } from './open-database.ts'
+import { type AuditVerification, anchorKeys, positionOf, positionText, verifyAudit } from './audit/chain.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
-import type { EncryptionKeys } from './platform/sealing.ts'
-import { type Environment, readVariables } from './platform/variables.ts'
-
-export interface OpenAuditDatabase extends OpenDatabase {
-  /** `undefined`: anchors are not verified. */
-  readonly encryptionKeys: EncryptionKeys | undefined
-}
+import type { DatabaseProgram } from './programs.ts'
 
 /**
  * The program `verify-audit`: verifies the audit trail. `--head 17:9f86…` compares a head recorded elsewhere and can be
  * repeated; `--json` prints JSON.
- * @param open opens the database
  * @returns the exit status: 0 for an unchanged trail, 1 for an altered one, 2 if it could not run
  * @source rules#audit.4
  */
-export async function verifyAuditTrail(
-  parameters: readonly string[],
-  usage: string,
-  open: () => Promise<OpenAuditDatabase>,
-): Promise<number> {
-  try {
-    return await verifyDatabase(readParameters(parameters, usage), await open())
-  } catch (error) {
-    console.error(`verify-audit: ${(error as Error).message}`)
-    return 2
-  }
-}
-
-/** The database in `DATABASE_URL`, with `PIXGATE_ENCRYPTION_KEY` and its previous value if set. @throws ConfigError */
-export async function configuredAuditDatabase(environment: Environment): Promise<OpenAuditDatabase> {
-  const { DATABASE_URL, PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS } = serviceVariables
-  const { required: _, ...optional } = PIXGATE_ENCRYPTION_KEY
-  const table = { DATABASE_URL, PIXGATE_ENCRYPTION_KEY: optional, PIXGATE_ENCRYPTION_KEY_PREVIOUS }
-  const values = readVariables(table, environment, { isProduction: isProduction(environment) })
-  const { PIXGATE_ENCRYPTION_KEY: current, PIXGATE_ENCRYPTION_KEY_PREVIOUS: previous } = values
-  const encryptionKeys = current === undefined ? undefined : { current, previous }
-  return { url: values.DATABASE_URL, encryptionKeys, stop: async () => undefined }
-}
-
-interface Parameters {
-  readonly heads: readonly Position[]
-  readonly json: boolean
+export const verifyAuditTrail: DatabaseProgram = async (parameters, usage, open) => {
+  const { heads, json } = readParameters(parameters, usage)
+  const { url, keys } = await open()
+  const verification = await withSnapshot({ url, name: 'pixgate verify-audit' }, (queries) =>
+    verifyAudit(queries, { keys: keys === undefined ? [] : anchorKeys(keys), heads }),
+  )
+  console.log(json ? reportJson(verification) : reportText(verification, heads.length))
+  return verification.faults.length === 0 ? 0 : 1
 }
 
 /** @throws Error with the usage */
-function readParameters(args: readonly string[], usage: string): Parameters {
+function readParameters(args: readonly string[], usage: string) {
   const options = {
     head: { type: 'string', multiple: true },
     json: { type: 'boolean', default: false },
@@ -69,22 +34,6 @@ function readParameters(args: readonly string[], usage: string): Parameters {
   return { heads, json }
 }
 
-async function verifyDatabase(
-  { heads, json }: Parameters,
-  { url, encryptionKeys, stop }: OpenAuditDatabase,
-): Promise<number> {
-  try {
-    const keys = encryptionKeys === undefined ? [] : anchorKeys(encryptionKeys)
-    const verification = await withSnapshot({ url, name: 'pixgate verify-audit' }, (queries) =>
-      verifyAudit(queries, { keys, heads }),
-    )
-    console.log(json ? reportJson(verification) : reportText(verification, heads.length))
-    return verification.faults.length === 0 ? 0 : 1
-  } finally {
-    await stop()
-  }
-}
-
 function reportText(verification: AuditVerification, heads: number): string {
   const { verified, anchors, unproven, contradicting, forged, faults } = verification
   const lines = [
@@ -96,10 +45,10 @@ function reportText(verification: AuditVerification, heads: number): string {
         ]
       : []),
     ...(contradicting > 0
-      ? [`${contradicting} of them are none of this trail: verify it with their key, or somebody made them up`]
+      ? [`${contradicting} of them contradict this trail: verify it with their key; otherwise they are forged`]
       : []),
     ...(forged > 0
-      ? [`${forged} heads have false signatures: somebody who can write to the database made them up`]
+      ? [`${forged} heads have false signatures: they were forged with write access to the database`]
       : []),
     ...faults.map(({ seq, what }) => `✘ ${seq === null ? 'a row:' : `row ${seq}`} ${what}`),
   ]
@@ -107,6 +56,6 @@ function reportText(verification: AuditVerification, heads: number): string {
 }
 
 function reportJson({ verified, faults, ...anchors }: AuditVerification): string {
-  const told = faults.map(({ seq, what }) => ({ row: seq === null ? null : Number(seq), what }))
-  return JSON.stringify({ head: positionText(verified), rows: Number(verified.seq), ...anchors, faults: told })
+  const rows = faults.map(({ seq, what }) => ({ row: seq === null ? null : Number(seq), what }))
+  return JSON.stringify({ head: positionText(verified), rows: Number(verified.seq), ...anchors, faults: rows })
 }

@@ -1,51 +1,32 @@
 import { parseArgs } from 'node:util'
-import { isProduction, serviceVariables } from './config.ts'
 import { compareWithBank, isUndecided } from './ledger/verify/bank.ts'
 import { reportJson, reportText, trialBalance, verify } from './ledger/verify/verifier.ts'
-import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
-import { type Environment, readVariables } from './platform/variables.ts'
+import type { DatabaseProgram } from './programs.ts'
 
 /**
  * The program `verify-ledger`: recomputes the books, compares them with the bank's statement and balance, and prints a
  * trial balance. `--at 2026-11-21T00:00:00Z` sets its time; `--json` prints JSON.
- * @param open opens the database
  * @returns the exit status: 0 without differences; 1 if the books have drifted, or differ from the bank without an
  * operator's decision; 2 if it could not run
  * @source rules#ledger.verify.3, rules#ledger.verify.6
  */
-export async function verifyLedger(
-  parameters: readonly string[],
-  usage: string,
-  open: () => Promise<OpenDatabase>,
-): Promise<number> {
-  try {
-    return await verifyDatabase(readParameters(parameters, usage), await open())
-  } catch (error) {
-    console.error(`verify-ledger: ${(error as Error).message}`)
-    return 2
-  }
-}
-
-/** The database in `DATABASE_URL`; needs no other settings. @throws ConfigError */
-export async function configuredDatabase(environment: Environment): Promise<OpenDatabase> {
-  const { DATABASE_URL } = serviceVariables
-  const { DATABASE_URL: url } = readVariables({ DATABASE_URL }, environment, {
-    isProduction: isProduction(environment),
-  })
-  return { url, stop: async () => undefined }
-}
-
-interface Parameters {
-  /** `null`: now. */
-  readonly at: number | null
-  readonly json: boolean
+export const verifyLedger: DatabaseProgram = async (parameters, usage, open) => {
+  const { at, json } = readParameters(parameters, usage)
+  const { url } = await open()
+  const [findings, totals] = await withSnapshot({ url, name: 'pixgate verify-ledger' }, async (queries) => [
+    { ...(await verify(queries)), bank: await compareWithBank(queries) },
+    await trialBalance(queries, at),
+  ])
+  const report = json ? reportJson : reportText
+  console.log(report(findings, totals, at ?? findings.at))
+  return findings.faults > 0 || isUndecided(findings.bank) ? 1 : 0
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** @throws Error with the usage */
-function readParameters(args: readonly string[], usage: string): Parameters {
+/** @returns `at: null` for now. @throws Error with the usage */
+function readParameters(args: readonly string[], usage: string) {
   const options = { at: { type: 'string' }, json: { type: 'boolean', default: false } } as const
   const { at: text, json } = parseArgs({ args: [...args], options }).values
   const at = text === undefined ? null : Date.parse(text)
@@ -53,18 +34,4 @@ function readParameters(args: readonly string[], usage: string): Parameters {
     throw new Error(`${text} is no instant. Usage: ${usage} [--at 2026-11-21T00:00:00Z] [--json]`)
   }
   return { at, json }
-}
-
-async function verifyDatabase({ at, json }: Parameters, { url, stop }: OpenDatabase): Promise<number> {
-  try {
-    const [findings, totals] = await withSnapshot({ url, name: 'pixgate verify-ledger' }, async (queries) => [
-      { ...(await verify(queries)), bank: await compareWithBank(queries) },
-      await trialBalance(queries, at),
-    ])
-    const report = json ? reportJson : reportText
-    console.log(report(findings, totals, at ?? findings.at))
-    return findings.faults > 0 || isUndecided(findings.bank) ? 1 : 0
-  } finally {
-    await stop()
-  }
 }

@@ -421,21 +421,6 @@ test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known 
   assert.deepEqual(faulty({ ...ALONE, PIXGATE_PAYMENT_MAX_CENT: '' }), [], 'what is empty is not set')
 })
 
-test('[config.7] a cap under the name that it had before is refused with the one that it has', () => {
-  const before = {
-    PIXGATE_CASH_OUT_MAX_CENTS: '1',
-    PIXGATE_CASH_OUT_HOURLY_MAX_CENTS: '1',
-    PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '1',
-    PIXGATE_CASH_OUT_NIGHT_MAX_CENTS: '1',
-  }
-  assert.deepEqual(faultsOf({ ...ALONE, ...before }), [
-    'PIXGATE_CASH_OUT_MAX_CENTS is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
-    'PIXGATE_CASH_OUT_HOURLY_MAX_CENTS is unknown; did you mean PIXGATE_HOUR_MAX_CENTS?',
-    'PIXGATE_CASH_OUT_DAILY_MAX_CENTS is unknown; did you mean PIXGATE_DAY_MAX_CENTS?',
-    'PIXGATE_CASH_OUT_NIGHT_MAX_CENTS is unknown; did you mean PIXGATE_NIGHT_MAX_CENTS?',
-  ])
-})
-
 test('[config.7] what another program of this project reads is known; so are other connectors’ variables, and the tests’', () => {
   const elsewhere = Object.fromEntries(Object.keys(sandboxVariables).map((name) => [name, '1']))
   const more = { PIXGATE_URL: 'http://127.0.0.1', PIXGATE_TEST_ANYTHING: '1', PATH: '/bin', PIXGATED: '1' }

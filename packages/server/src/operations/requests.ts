@@ -6,7 +6,7 @@ import { type Condition, type OperationFilter, type OperationStore, statusIs } f
 import { sha256 } from '../platform/crypto.ts'
 import type { RequestContext } from '../platform/http/handler.ts'
 import { type PageQuery, pageOf, pageView } from '../platform/http/page.ts'
-import { idempotencyKeyOf } from '../platform/http/request-headers.ts'
+import { idempotencyKeyOf } from '../platform/http/request.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 

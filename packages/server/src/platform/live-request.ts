@@ -53,10 +53,7 @@ export function followRequest(loop: EventLoop, isGone: () => boolean, reading?: 
   }
 }
 
-/**
- * @throws Refusal `overloaded` (503) for a lapsed request
- * @throws Refusal `overloaded` (503) where a request has lapsed
- */
+/** @throws Refusal `overloaded` (503) for a lapsed request */
 export function refuseLapsed(request: LiveRequest): void {
   if (request.hasLapsed()) throw lapsed()
 }

@@ -21,7 +21,7 @@ export function isNetwork(text: string): boolean {
 /** Builds the list from texts that pass {@link isNetwork}. */
 export function networksOf(texts: readonly string[]): Networks {
   const list = new BlockList()
-  for (const text of texts) add(list, text)
+  for (const { address, length, family } of texts.map(subnetOf)) list.addSubnet(address, length, family)
   return {
     include: (given) => {
       const address = plainAddress(given)
@@ -30,14 +30,28 @@ export function networksOf(texts: readonly string[]): Networks {
   }
 }
 
-function add(list: BlockList, text: string): void {
+interface Subnet {
+  readonly address: string
+  /** Of its prefix. */
+  readonly length: number
+  readonly family: 'ipv4' | 'ipv6'
+  readonly list: BlockList
+}
+
+/** Reads a text that passes {@link isNetwork}. A network of mapped addresses becomes one of IPv4. */
+function subnetOf(text: string): Subnet {
   const [given = '', prefix] = text.split('/')
   const bits = Number(prefix ?? bitsOf(given))
   const address = plainAddress(given) ?? given
-  const isMapped = isIP(given) === 6 && isIP(address) === 4
+  const isMapped = isIP(given.replace(/%.*$/, '')) === 6 && isIP(address) === 4
   // A mapped network wider than all of IPv4 can only match IPv4.
-  const length = isMapped ? Math.max(0, bits - MAPPED_BITS) : bits
+  return subnet(address, isMapped ? Math.max(0, bits - MAPPED_BITS) : bits)
+}
+
+function subnet(address: string, length: number): Subnet {
+  const list = new BlockList()
   list.addSubnet(address, length, familyOf(address))
+  return { address, length, family: familyOf(address), list }
 }
 
 function bitsOf(address: string): number {
@@ -82,22 +96,14 @@ function groupsOf(address: string): readonly string[] {
   return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail]
 }
 
-/** Addresses from `first` to `last`, inclusive; IPv4 as mapped into IPv6. */
-interface Span {
-  readonly first: bigint
-  readonly last: bigint
-}
-
 /** Maximum of public addresses in a list: one /8 of IPv4, one /19 of IPv6. */
-const IPV4_MAX = 1n << 24n
-const IPV6_MAX = 1n << 109n
-
-const IPV4 = spanOf('0.0.0.0/0')
+const IPV4_MAX = 2 ** 24
+const IPV6_MAX = 2 ** 109
 
 /** Private networks, which may be listed whole. */
 const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']
   .concat(['::1', 'fc00::/7', 'fe80::/10'])
-  .map(spanOf)
+  .map(subnetOf)
 
 /**
  * Returns whether networks leave out most of the Internet, however they are spelt, split, or mapped from IPv4 to IPv6.
@@ -105,65 +111,33 @@ const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16',
  * @param networks addresses, each with or without a prefix length
  */
 export function areNarrow(networks: readonly string[]): boolean {
-  const publicSpans = PRIVATE.reduce((spans, own) => spans.flatMap((span) => without(span, own)), united(networks))
-  const ofIpv4 = sum(publicSpans.map((span) => sizeWithin(span, IPV4)))
-  return ofIpv4 <= IPV4_MAX && sum(publicSpans.map(sizeOf)) - ofIpv4 <= IPV6_MAX
+  const counted: Subnet[] = []
+  // The widest first, so that a network within another is not counted.
+  for (const one of networks.map(subnetOf).toSorted((a, b) => a.length - b.length)) {
+    if (![...PRIVATE, ...counted].some((wider) => contains(wider, one))) counted.push(one)
+  }
+  return (
+    sizeOf(counted.filter(({ family }) => family === 'ipv4')) <= IPV4_MAX &&
+    sizeOf(counted.filter(({ family }) => family === 'ipv6')) <= IPV6_MAX &&
+    // A network of IPv6 around the mapped addresses has all of IPv4.
+    !counted.some((one) => contains(one, MAPPED_NETWORK))
+  )
 }
+
+const MAPPED_NETWORK = subnet('::ffff:0:0', MAPPED_BITS)
 
 export function isPrivateAddress(address: string): boolean {
-  if (isIP(address) === 0) return false
-  const { first } = spanOf(address)
-  return PRIVATE.some((own) => own.first <= first && first <= own.last)
+  return isIP(address) !== 0 && PRIVATE.some((own) => contains(own, subnetOf(address)))
 }
 
-function united(networks: readonly string[]): Span[] {
-  const spans: Span[] = []
-  for (const span of networks.map(spanOf).sort((one, other) => (one.first < other.first ? -1 : 1))) {
-    const before = spans.at(-1)
-    if (before === undefined || span.first > before.last) spans.push(span)
-    else if (span.last > before.last) spans[spans.length - 1] = { first: before.first, last: span.last }
-  }
-  return spans
+function contains({ length, family, list }: Subnet, other: Subnet): boolean {
+  return family === other.family && length <= other.length && list.check(other.address, family)
 }
 
-function without({ first, last }: Span, hole: Span): Span[] {
-  if (hole.last < first || hole.first > last) return [{ first, last }]
-  return [
-    { first, last: hole.first - 1n },
-    { first: hole.last + 1n, last },
-  ].filter((span) => span.first <= span.last)
-}
-
-function sizeWithin(span: Span, { first, last }: Span): bigint {
-  const [from, to] = [span.first > first ? span.first : first, span.last < last ? span.last : last]
-  return from > to ? 0n : to - from + 1n
-}
-
-function sizeOf({ first, last }: Span): bigint {
-  return last - first + 1n
-}
-
-function sum(sizes: readonly bigint[]): bigint {
-  return sizes.reduce((total, size) => total + size, 0n)
-}
-
-function spanOf(network: string): Span {
-  const [address = '', prefix] = network.split('/')
-  const isIpv4 = isIP(address) === 4
-  const length = prefix === undefined ? 128 : Number(prefix) + (isIpv4 ? 96 : 0)
-  const size = 1n << BigInt(128 - length)
-  const value = numberOf(isIpv4 ? `::ffff:${address}` : address.replace(/%.*$/, ''))
-  const first = value - (value % size)
-  return { first, last: first + size - 1n }
-}
-
-/** @param address IPv6 in any spelling; a URL reduces it to hexadecimal groups */
-function numberOf(address: string): bigint {
-  const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
-  const [before, after] = [left, right ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [
-    string[],
-    string[],
-  ]
-  const groups = [...before, ...Array(8 - before.length - after.length).fill('0'), ...after]
-  return BigInt(`0x${groups.map((group) => String(group).padStart(4, '0')).join('')}`)
+/** Number of addresses; exact enough as a sum of powers of two. */
+function sizeOf(subnets: readonly Subnet[]): number {
+  return subnets.reduce(
+    (sum, { length, family }) => sum + 2 ** ((family === 'ipv4' ? IPV4_BITS : IPV6_BITS) - length),
+    0,
+  )
 }

@@ -102,34 +102,21 @@ function seal({ header, key }: Key, plain: Uint8Array, place: Place): Buffer {
 }
 
 function open({ by, header, key }: Key, sealed: Uint8Array, place: Place): Opened {
-  const body = sealed.subarray(HEADER_BYTES)
-  const end = Math.max(NONCE_BYTES, body.length - TAG_BYTES)
-  const parts = { nonce: body.subarray(0, NONCE_BYTES), ciphertext: body.subarray(NONCE_BYTES, end) }
-  const plain = decrypt(key, { ...parts, tag: body.subarray(end) }, boundTo(header, place))
-  if (plain === undefined) throw new NotOpened('changed')
-  return { plain, by }
+  const nonce = sealed.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
+  const ciphertext = sealed.subarray(HEADER_BYTES + NONCE_BYTES, -TAG_BYTES)
+  const tag = sealed.subarray(-TAG_BYTES)
+  if (sealed.length < HEADER_BYTES + NONCE_BYTES + TAG_BYTES) throw new NotOpened('changed')
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(boundTo(header, place)).setAuthTag(tag)
+  try {
+    return { plain: Buffer.concat([decipher.update(ciphertext), decipher.final()]), by }
+  } catch {
+    // The only possible failure here is a wrong tag.
+    throw new NotOpened('changed')
+  }
 }
 
 /** Additional data covered by the tag; unique per place. */
 function boundTo(header: Buffer, { table, row, column }: Place): Buffer {
   return Buffer.concat([header, Buffer.from(JSON.stringify([table, row, column]))])
-}
-
-interface Encrypted {
-  readonly nonce: Uint8Array
-  readonly ciphertext: Uint8Array
-  readonly tag: Uint8Array
-}
-
-/** @returns `undefined` when the tag does not verify or a part is too short */
-function decrypt(key: Buffer, { nonce, ciphertext, tag }: Encrypted, bound: Buffer): Buffer | undefined {
-  if (nonce.length !== NONCE_BYTES || tag.length !== TAG_BYTES) return undefined
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAAD(bound).setAuthTag(tag)
-  try {
-    return Buffer.concat([decipher.update(ciphertext), decipher.final()])
-  } catch {
-    // The only possible failure here is a wrong tag.
-    return undefined
-  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
 import test from 'node:test'
-import { clientAddress } from '../../src/platform/http/request-headers.ts'
+import { clientAddress } from '../../src/platform/http/request.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 test('[audit.6] what is an address and nothing else is one', () => {

@@ -11,7 +11,7 @@ import { PROGRAM_ENVIRONMENT } from '../support/program-environment.ts'
 import { faultsOf, RECHAIN, rowId, trailOf } from './fixture.ts'
 
 const PROGRAMS = {
-  'npm run verify-audit': [join(ROOT, 'scripts/verify-audit.ts')],
+  'npm run verify-audit': [join(ROOT, 'scripts/program.ts'), 'verify-audit'],
   'pixgate verify-audit': [join(ROOT, 'packages/server/bin/pixgate.mjs'), 'verify-audit'],
 }
 

@@ -12,7 +12,7 @@ import { readCsv } from './csv-reading.ts'
 import { closeWorld } from './fixture.ts'
 
 const PROGRAMS = {
-  'npm run close': [join(ROOT, 'scripts/close.ts')],
+  'npm run close': [join(ROOT, 'scripts/program.ts'), 'close'],
   'pixgate close': [join(ROOT, 'packages/server/bin/pixgate.mjs'), 'close'],
 }
 

@@ -25,9 +25,7 @@ const partner: Caller = { credential: 'partner', id: 'partner' }
 test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is away, is 503 and says when to come again', async (t) => {
   let error: Error = new QueueFull('full')
   const http = createHttpServer({
-    endpoints: {},
-    handlers: {},
-    added: createInboxRoutes(inbound, { accept: () => Promise.reject(error), queryInstead: async () => undefined }),
+    endpoints: createInboxRoutes(inbound, { accept: () => Promise.reject(error), queryInstead: async () => undefined }),
     authenticate: { 'api-key': async () => partner, admin: async () => partner, partner: async () => partner },
     logger: pino({ level: 'silent' }),
     ids,

@@ -19,7 +19,11 @@ async function verifying(t: TestContext, pix: CloseWorld) {
   const url = as(pix.databaseUrl, await login(t, 'IN ROLE pg_read_all_data'))
   const run = async (...parameters: string[]) => {
     const printed = t.mock.method(console, 'log', () => undefined)
-    const code = await verifyLedger(parameters, 'verify-ledger', async () => ({ url, stop: async () => undefined }))
+    const code = await verifyLedger(parameters, 'verify-ledger', async () => ({
+      url,
+      keys: undefined,
+      stop: async () => undefined,
+    }))
     const output = String(printed.mock.calls[0]?.arguments[0])
     printed.mock.restore()
     return { code, output }

@@ -116,9 +116,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => {
     // The pending statement gets the error of a broken connection. Without a listener it would also end the process.
     client.on('error', () => undefined)
-    onSlowOf.set(client, (statement, ms) => reports.slow(statement, ms))
+    const session: Session = { plans: new PlanAge(), onSlow: reports.slow, gaveUpWaiting: false }
+    sessions.set(client, session)
     client.on('notice', ({ routine }) => {
-      if (routine === STANDBY_WAIT) gaveUpWaiting.add(client)
+      if (routine === STANDBY_WAIT) session.gaveUpWaiting = true
     })
   })
   pool.on('error', reports.idleLost)
@@ -144,7 +145,7 @@ async function withClient<Result>(pool: pg.Pool, work: (client: pg.PoolClient) =
   let broken = false
   try {
     // Discarded here: nothing may come between BEGIN and the settings of a transaction.
-    if (planAgeOf(client).isOver()) await discardPlans(client)
+    if (sessionOf(client).plans.isOver()) await discardPlans(client)
     return await work(client)
   } catch (error) {
     broken = error instanceof DatabaseUnavailable
@@ -171,17 +172,20 @@ async function run<Parameters extends readonly unknown[], Row>(
 /** Server function that emits the warning about an abandoned wait for the standby, in any language. */
 const STANDBY_WAIT = 'SyncRepWaitForLSN'
 
-/** Connections whose last commit may exist on one machine only. Not used again. */
-const gaveUpWaiting = new WeakSet<pg.ClientBase>()
+/** Facts about a connection of a pool. */
+interface Session {
+  readonly plans: PlanAge
+  readonly onSlow: (statement: string, ms: number) => void
+  /** Its last commit may exist on one machine only. The connection is not used again. */
+  gaveUpWaiting: boolean
+}
 
-const onSlowOf = new WeakMap<pg.ClientBase, (statement: string, ms: number) => void>()
+const sessions = new WeakMap<pg.ClientBase, Session>()
 
-const planAges = new WeakMap<pg.ClientBase, PlanAge>()
-
-function planAgeOf(client: pg.ClientBase): PlanAge {
-  const age = planAges.get(client) ?? new PlanAge()
-  planAges.set(client, age)
-  return age
+function sessionOf(client: pg.ClientBase): Session {
+  const session = sessions.get(client)
+  if (session === undefined) throw new Error('the connection is of no pool')
+  return session
 }
 
 async function send(
@@ -189,15 +193,16 @@ async function send(
   { name, text }: Statement<never, unknown>,
   parameters: readonly unknown[],
 ): Promise<pg.QueryResult> {
-  planAgeOf(client).count()
+  const session = sessionOf(client)
+  session.plans.count()
   const startedAt = performance.now()
   const result = await client
     .query({ name, text, values: withBinaryArrays(text, parameters) })
     .catch((error) => {
       throw asUnavailable(error)
     })
-    .finally(() => onSlowOf.get(client)?.(name, performance.now() - startedAt))
-  if (gaveUpWaiting.has(client)) throw new DatabaseUnavailable('the wait for the standby was cancelled', true)
+    .finally(() => session.onSlow(name, performance.now() - startedAt))
+  if (session.gaveUpWaiting) throw new DatabaseUnavailable('the wait for the standby was cancelled', true)
   return result
 }
 
@@ -274,19 +279,6 @@ export function instantParameter(epochMs: number): string {
 
 export function instantOrNull(epochMs: number | null | undefined): string | null {
   return epochMs === null || epochMs === undefined ? null : instantParameter(epochMs)
-}
-
-/**
- * Runs keyed statements on a pool with generic plans. With unknown array lengths PostgreSQL assumes ten keys and
- * re-plans each execution for the two or three of an event, which took a fifth of an event's cost.
- * @param elsewhere pool with generic plans
- * @source rules#database.8
- */
-export function withKeyedStatements(database: Database, elsewhere: Database): Database {
-  return {
-    ...database,
-    rows: (query, parameters, isWanted) => (query.isKeyed ? elsewhere : database).rows(query, parameters, isWanted),
-  }
 }
 
 /** First renewal of a connection's plans, in statements. Later ones come each time it has sent twice as many … */
@@ -394,31 +386,31 @@ export function sessionFaults({ login, role, settings }: Settings, wantedRole: s
 }
 
 /**
- * Runs long statements on another pool, one at a time and in order. The queue has no limit: each request in it holds
- * a client connection, and their number is capped.
- * @param elsewhere a pool of its own
- * @source rules#lists.4
+ * Sends two kinds of statements to other pools.
+ *
+ * Keyed ones run with generic plans: with unknown array lengths PostgreSQL assumes ten keys and re-plans each execution
+ * for the two or three of an event, which took a fifth of an event's cost. Long ones run one at a time and in order.
+ * Their queue has no limit: each request in it holds a client connection, and the number of these is capped.
+ * @param keyed a pool with generic plans
+ * @param long a pool of its own
+ * @source rules#database.8, rules#lists.4
  */
-export function withLongStatements(database: Database, elsewhere: Database): Database {
+export function withPools(database: Database, { keyed, long }: { readonly keyed: Database; readonly long: Database }) {
   let last: Promise<unknown> = Promise.resolve()
 
-  function oneAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = last.then(work)
-    last = result.catch(ignore)
+    // The caller gets the error.
+    last = result.catch(() => undefined)
     return result
   }
 
-  return {
-    ...database,
-    rows: (query, parameters, isWanted) =>
-      query.isLong
-        ? oneAtATime(() => elsewhere.rows(query, parameters, isWanted))
-        : database.rows(query, parameters, isWanted),
+  const rows: Database['rows'] = (query, parameters, isWanted) => {
+    if (query.isLong) return inTurn(() => long.rows(query, parameters, isWanted))
+    return (query.isKeyed ? keyed : database).rows(query, parameters, isWanted)
   }
+  return { ...database, rows }
 }
-
-/** The caller gets the error. */
-function ignore(): void {}
 
 /** TLS settings of node-postgres, which are not public. A test with real servers notices when they move. */
 interface Connecting {
@@ -430,12 +422,43 @@ interface Connecting {
  * that to Node.js, and Node.js to `NODE_TLS_REJECT_UNAUTHORIZED`.
  * @source rules#production.6
  */
-export class VerifiedClient extends pg.Client {
+class VerifiedClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config)
     const { connection } = this as unknown as Connecting
     if (connection.ssl === true) connection.ssl = { rejectUnauthorized: true }
     else if (connection.ssl) connection.ssl.rejectUnauthorized ??= true
+  }
+}
+
+/**
+ * Runs `work` on a connection outside the pools.
+ * @param signal ends the connection, also while it is being made
+ */
+export async function withConnection<Result>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  signal?.throwIfAborted()
+  const client = new VerifiedClient({ connectionTimeoutMillis: 5_000, ...config })
+  // The pending query rejects; without a listener the error would also end the process.
+  client.on('error', () => undefined)
+  const ending = Promise.withResolvers<never>()
+  // Without this, an abort after the connection would be an unhandled rejection.
+  ending.promise.catch(() => undefined)
+  const end = () => {
+    void client.end().catch(() => undefined)
+    ending.reject(signal?.reason)
+  }
+  signal?.addEventListener('abort', end)
+  try {
+    // A client that is ended while connecting never settles.
+    await Promise.race([client.connect(), ending.promise])
+    return await work(client)
+  } finally {
+    signal?.removeEventListener('abort', end)
+    await client.end()
   }
 }
 

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { startTimer } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { StartupError } from '../startup-error.ts'
-import { type Queries, statement, VerifiedClient } from './database.ts'
+import { type Queries, statement, withConnection } from './database.ts'
 
 /**
  * The schema: files of `schema/` fill an empty database, migrations of `migrations/` bring it forward. All missing
@@ -90,15 +90,7 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<string[]> {
   const migrations = options.migrations ?? (await readMigrations())
-  const client = new VerifiedClient({
-    connectionString: url,
-    application_name: 'pixgate migrate',
-    connectionTimeoutMillis: 5_000,
-  })
-  // The pending query rejects; without a listener the error would also end the process.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
+  return withConnection({ connectionString: url, application_name: 'pixgate migrate' }, async (client) => {
     const applied: string[] = []
     await client.query('BEGIN')
     await lock(client, options)
@@ -117,9 +109,7 @@ export async function migrate(
     await writeAllowedMoves(client, machines)
     await client.query('COMMIT')
     return applied
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 const SAID_AFTER_MS = 2_000

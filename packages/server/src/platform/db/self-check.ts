@@ -1,4 +1,4 @@
-import { VerifiedClient } from './database.ts'
+import { withConnection } from './database.ts'
 
 /** Oldest version that supports the schema's SQL. */
 const OLDEST_VERSION = 150_000
@@ -16,23 +16,13 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
  * @source rules#database.1
  */
 export async function checkDatabase(url: string): Promise<string[]> {
-  const client = new VerifiedClient({
-    connectionString: url,
-    application_name: 'pixgate self-check',
-    connectionTimeoutMillis: 5_000,
-  })
-  // The pending query rejects; without a listener the error would also end the process.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ name: string; setting: string }>(
-      'SELECT name, setting FROM pg_settings WHERE name = ANY($1)',
-      [['server_version_num', ...Object.keys(REQUIRED)]],
-    )
-    return databaseFaults(new Map(rows.map(({ name, setting }) => [name, setting])))
-  } finally {
-    await client.end()
-  }
+  const names = ['server_version_num', ...Object.keys(REQUIRED)]
+  const { rows } = await withConnection({ connectionString: url, application_name: 'pixgate self-check' }, (client) =>
+    client.query<{ name: string; setting: string }>('SELECT name, setting FROM pg_settings WHERE name = ANY($1)', [
+      names,
+    ]),
+  )
+  return databaseFaults(new Map(rows.map(({ name, setting }) => [name, setting])))
 }
 
 export function databaseFaults(settings: ReadonlyMap<string, string>): string[] {

@@ -39,7 +39,9 @@ export function post(dispatcher: Dispatcher, { url, headers, body, ...bounds }: 
   return new Promise((resolve) => {
     const handler = new AnswerHandler(bounds, times, resolve)
     const { origin, pathname, search } = new URL(url)
-    timed(times, () => dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler))
+    current.run(times, () =>
+      dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler),
+    )
   })
 }
 
@@ -114,14 +116,10 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 const NOT_HTTP = 'HPE_INVALID'
 
 function failed(error: unknown): Answer {
-  const [failure, code] = [failureOf(error), errorCode(error)]
+  const failure = error instanceof NotConnected ? error.reason : 'broken'
+  const code = errorCode(error)
   if (code === undefined && error instanceof errors.HTTPParserError) return { failure, code: NOT_HTTP }
   return { failure, code: code === failure ? undefined : code }
-}
-
-function failureOf(error: unknown): NotConnectedReason | 'broken' {
-  if (error instanceof NotConnected) return error.reason
-  return 'broken'
 }
 
 /** Parts of a request's time, in this order. A request on a reused connection has only the last. */
@@ -187,10 +185,6 @@ export class RequestTimes {
 
 /** Links a connector to its request, since the client does not. */
 const current = new AsyncLocalStorage<RequestTimes>()
-
-function timed<Result>(times: RequestTimes, work: () => Result): Result {
-  return current.run(times, work)
-}
 
 export function currentTimes(): RequestTimes | undefined {
   return current.getStore()

@@ -6,6 +6,7 @@ import { followRequest, refuseLapsed } from '../live-request.ts'
 import type { EventLoop } from '../runtime.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
 import {
+  clientAddress,
   compileJsonReader,
   compileQueryReader,
   compileValidator,
@@ -17,7 +18,6 @@ import {
   refuseFaults,
   refuseUnwantedBody,
 } from './request.ts'
-import { clientAddress } from './request-headers.ts'
 import { countHeader, readingOf } from './server.ts'
 import type { Strangers } from './strangers.ts'
 
@@ -86,7 +86,6 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
     const checkBearer =
       authenticateBearer && (() => strangers.guard(request, () => authenticateBearer(request, incoming)))
-    const turn = currentTurn()
     let caller = ANYONE
     if (checkBearer) {
       // Avoids `await` for synchronous results: each one costs a round through the microtask queue.
@@ -98,8 +97,8 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
     const read = auth === 'partner' ? readSignedBody(dependencies, request, incoming) : readRawBody(endpoint, raw)
     const rawBody = read instanceof Promise ? await read : read
     live.markArrived()
-    // The body arrived in a later turn: the credential may have been revoked since.
-    if (checkBearer && turn.isOver) caller = await checkBearer()
+    // The credential may have been revoked while the body arrived.
+    if (checkBearer && read instanceof Promise) caller = await checkBearer()
     if (auth === 'partner') {
       const search = searchOf(raw)
       caller = await strangers.guard(request, () => authenticate.partner({ ...incoming, rawBody, search }))
@@ -162,27 +161,6 @@ function bearerAuthenticator(auth: Endpoint['auth'], authenticate: Authenticator
     if (countHeader(raw.rawHeaders, 'authorization') > 1) return Promise.reject(new Refusal('unauthorized'))
     return authenticate[auth](incoming)
   }
-}
-
-/**
- * Tells whether the event loop has moved on since a request's authentication began. Shared by all requests of a turn, to
- * save timers.
- */
-interface EventLoopTurn {
-  readonly isOver: boolean
-}
-
-let sharedTurn: EventLoopTurn | undefined
-
-function currentTurn(): EventLoopTurn {
-  if (sharedTurn) return sharedTurn
-  const turn = { isOver: false }
-  sharedTurn = turn
-  setImmediate(() => {
-    turn.isOver = true
-    sharedTurn = undefined
-  })
-  return turn
 }
 
 const ANYONE: Caller = { credential: 'none', id: 'anyone' }

@@ -1,4 +1,5 @@
-import { limits, Refusal } from '@pixgate/spec'
+import { limits } from '@pixgate/spec'
+import { invalidField } from './request.ts'
 
 /** Paged lists: reading the query, and the envelope of the rows. */
 
@@ -43,13 +44,9 @@ export function pageOf({ start_date, end_date, cursor, ...query }: PageQuery): P
 
 function behind(cursor: string, page: number | undefined) {
   const place = placeOf(cursor)
-  if (!place) throw invalid('cursor', 'cursor must be nextCursor of a page before')
-  if (page !== undefined) throw invalid('page', 'page must be left out where cursor is given')
+  if (!place) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of a page before')
+  if (page !== undefined) throw invalidField('page', 'invalid', 'page must be left out where cursor is given')
   return place
-}
-
-function invalid(field: string, message: string): Refusal {
-  return new Refusal('validation_error', { message, fields: [{ field, code: 'invalid', message }] })
 }
 
 /**
@@ -61,8 +58,7 @@ export function timesOf(start: string | undefined, end: string | undefined): Pic
   const from = start === undefined ? undefined : instantOf(start)
   const to = end === undefined || end === LAST_DAY ? undefined : instantOf(end) + (isDay(end) ? DAY_MS : 0)
   if (from !== undefined && to !== undefined && to <= from) {
-    const message = 'end_date must be after start_date'
-    throw new Refusal('validation_error', { message, fields: [{ field: 'end_date', code: 'out_of_range', message }] })
+    throw invalidField('end_date', 'out_of_range', 'end_date must be after start_date')
   }
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
@@ -130,15 +126,12 @@ export function placeOf(cursor: string): PageBehind | undefined {
   if (bytes[LAYOUT.version] !== VERSION) return undefined
   const page = bytes.readUInt32BE(LAYOUT.page)
   const createdAt = bytes.readUIntBE(LAYOUT.createdAt, 6)
-  if (page < 1 || page > limits.pageMax || createdAt > LATEST) return undefined
+  if (page < 1 || page > limits.pageMax || createdAt > YEARS[1]) return undefined
   const id = bytes.toString('hex', LAYOUT.id).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   return { page, after: { createdAt, id } }
 }
 
-/** Later years have more than four digits, which PostgreSQL parses differently. */
-const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
-
-/** First and last instant with a four-digit year. An offset may lead beyond, where PostgreSQL cannot parse the text. */
+/** First and last instant with a four-digit year. PostgreSQL parses others differently, or not at all. */
 const YEARS = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')] as const
 
 /**

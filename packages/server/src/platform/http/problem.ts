@@ -11,7 +11,8 @@ import {
 } from '@pixgate/spec'
 import type { FastifyReply } from 'fastify'
 import type { Ids } from '../ids.ts'
-import type { ReportUnreadable } from './request-log.ts'
+import type { Logger } from '../log.ts'
+import { andMore, createHeartbeat } from '../runtime.ts'
 import type { Connections } from './server.ts'
 
 /** The body of every error: RFC 9457, extended by a stable code. @source rules#http.1 */
@@ -78,28 +79,34 @@ function challengeOf({ code }: Refusal, endpoint: Endpoint | undefined): string 
   return `Bearer error="insufficient_scope", scope="${endpoint?.scope}"`
 }
 
-/** Handles a connection on which something other than an HTTP/1.1 request arrived. */
-export type ClientErrorHandler = (error: Error & { code?: string }, socket: Socket) => void
+export interface UnreadableOptions {
+  readonly connections: Pick<Connections, 'endBehindWhole'>
+  readonly ids: Ids
+  readonly logger: Logger
+  /** Called for each answer to unreadable bytes; must not throw. */
+  readonly onUnreadable?: ((status: number) => void) | undefined
+  readonly onUnfinished: (socket: Socket) => void
+}
 
 /**
  * Handles bytes that are not an HTTP/1.1 request. Complete requests before them are answered, the last one with
- * `Connection: close`; then the connection ends. Without such a request the bytes themselves are answered.
- * @source rules#http.15, failure-modes#PL-62
+ * `Connection: close`; then the connection ends. Without such a request the bytes themselves are answered. Logs the
+ * first answer of a status, then one line a minute, since anyone can provoke them.
+ * @source rules#http.15, rules#logs.3, failure-modes#PL-62
  */
-export function createClientErrorHandler(
-  connections: Connections,
-  ids: Ids,
-  report: ReportUnreadable,
-  onUnfinished: (socket: Socket) => void,
-): ClientErrorHandler {
-  return ({ code = '' }, socket) => {
-    if (code === 'ECONNRESET') return void socket.destroy()
+export function createClientErrorHandler(options: UnreadableOptions) {
+  const { connections, ids, logger, onUnreadable, onUnfinished } = options
+  const heartbeat = createHeartbeat()
+  return ({ code: reason = '' }: Error & { code?: string }, socket: Socket): void => {
+    if (reason === 'ECONNRESET') return void socket.destroy()
     // An end that was already written may still be in transit.
     if (!socket.writable || connections.endBehindWhole(socket)) return
     const correlationId = ids.uuid()
-    const status = STATUSES[code] ?? 400
+    const status = STATUSES[reason] ?? 400
     answerUnreadable(socket, status, correlationId)
-    report({ correlationId, status, reason: code })
+    onUnreadable?.(status)
+    const sentence = 'bytes on a connection cannot be read as a request: answered them and closed the connection'
+    heartbeat.report(String(status), (more) => logger.info({ correlationId, status, reason }, sentence + andMore(more)))
     onUnfinished(socket)
   }
 }

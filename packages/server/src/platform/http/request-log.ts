@@ -102,28 +102,6 @@ function logRequest(
 
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
-export interface Unreadable {
-  readonly correlationId: string
-  readonly status: number
-  /** Node's error code. */
-  readonly reason: string
-}
-
-export type ReportUnreadable = (unreadable: Unreadable) => void
-
-/** Called for each answer to unreadable bytes; must not throw. */
-export type OnUnreadable = (status: number) => void
-
-/** Logs the first report of a status, then one line a minute, since anyone can provoke them. @source rules#logs.3 */
-export function createUnreadableReport(logger: Logger, onUnreadable?: OnUnreadable): ReportUnreadable {
-  const heartbeat = createHeartbeat()
-  return (unreadable) => {
-    onUnreadable?.(unreadable.status)
-    const sentence = 'bytes on a connection cannot be read as a request: answered them and closed the connection'
-    heartbeat.report(String(unreadable.status), (more) => logger.info(unreadable, sentence + andMore(more)))
-  }
-}
-
 /**
  * Logs the error that broke a request, without fields beyond type, code, message and stack: a driver's errors contain
  * rows.

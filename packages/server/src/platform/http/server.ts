@@ -10,25 +10,15 @@ import type { Pause } from '../jobs/pause.ts'
 import type { Reading } from '../live-request.ts'
 import type { Logger } from '../log.ts'
 import type { EventLoop, Heartbeat } from '../runtime.ts'
-import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-route.ts'
-import type { Authenticators, Caller, EndpointTable, Handlers } from './handler.ts'
-import { createClientErrorHandler, sendProblem } from './problem.ts'
-import { CORRELATION_HEADER, correlationIdOf } from './request-headers.ts'
-import {
-  createRefusedHeartbeat,
-  createUnreadableReport,
-  logFailure,
-  type OnRequest,
-  type OnUnreadable,
-  reportRequest,
-  reportRequests,
-} from './request-log.ts'
-import { createStrangerReport, type OnStranger } from './stranger-report.ts'
-import { createStrangers, STRANGER_BOUNDS, type StrangerBounds, type Strangers } from './strangers.ts'
+import { type BoundEndpoint, endpointRoute } from './endpoint-route.ts'
+import type { Authenticators } from './handler.ts'
+import { createClientErrorHandler, sendProblem, type UnreadableOptions } from './problem.ts'
+import { CORRELATION_HEADER, correlationIdOf } from './request.ts'
+import { createRefusedHeartbeat, logFailure, type OnRequest, reportRequest, reportRequests } from './request-log.ts'
+import { STRANGER_BOUNDS, type StrangerBounds, type StrangerOutcome, Strangers } from './strangers.ts'
 
-export interface HttpServerOptions<Table extends EndpointTable> {
-  readonly endpoints: Table
-  readonly handlers: Handlers<Table>
+export interface HttpServerOptions {
+  readonly endpoints: readonly BoundEndpoint[]
   readonly authenticate: Authenticators
   readonly logger: Logger
   readonly ids: Ids
@@ -38,10 +28,9 @@ export interface HttpServerOptions<Table extends EndpointTable> {
   readonly trustProxy?: readonly string[]
   /** Sends HSTS; for servers behind HTTPS. */
   readonly strictTransportSecurity?: boolean
-  readonly added?: readonly BoundEndpoint[]
   readonly onRequest?: OnRequest
-  readonly onUnreadable?: OnUnreadable
-  readonly onStranger?: OnStranger
+  readonly onUnreadable?: UnreadableOptions['onUnreadable']
+  readonly onStranger?: (outcome: StrangerOutcome) => void
   /** Limits for callers without valid credentials; {@link STRANGER_BOUNDS} by default. */
   readonly strangerBounds?: StrangerBounds
   readonly pause?: Pick<Pause, 'for'>
@@ -59,10 +48,11 @@ export type HttpServer = FastifyInstance & {
  * @throws Error when an endpoint's schema is invalid
  * @source rules#http.1, rules#http.2
  */
-export function createHttpServer<const Table extends EndpointTable>(given: HttpServerOptions<Table>): HttpServer {
+export function createHttpServer(given: HttpServerOptions): HttpServer {
   const options = { ...given, refusedHeartbeat: given.refusedHeartbeat ?? createRefusedHeartbeat() }
   const connections = createConnections(options.eventLoop)
-  const strangers = strangersOf(options, connections)
+  const { trustProxy: proxies = [], strangerBounds: bounds = STRANGER_BOUNDS, pause, onStranger } = options
+  const strangers = new Strangers({ ...options, bounds, connections, proxies, pause, onStranger })
   const app = createApp(options, connections, strangers)
   app.addHook('onRequest', (request, reply, done) => {
     request.readAt = performance.now()
@@ -84,37 +74,21 @@ export function createHttpServer<const Table extends EndpointTable>(given: HttpS
     throw new Refusal('method_not_allowed')
   })
 
-  for (const bound of [...bindEndpoints(options.endpoints, options.handlers), ...(options.added ?? [])]) {
-    app.route(endpointRoute(bound, { ...options, strangers }))
-  }
+  for (const bound of options.endpoints) app.route(endpointRoute(bound, { ...options, strangers }))
   return Object.assign(app, { beginDrain: connections.beginDrain })
 }
 
-type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'> & {
-  readonly refusedHeartbeat: Heartbeat
-}
-
-function strangersOf(options: AppOptions, connections: Connections): Strangers {
-  const { eventLoop, logger, onStranger, trustProxy = [], strangerBounds = STRANGER_BOUNDS, pause } = options
-  return createStrangers({
-    bounds: strangerBounds,
-    connections,
-    eventLoop,
-    proxies: trustProxy,
-    pause,
-    report: createStrangerReport(logger, onStranger),
-  })
-}
+type AppOptions = HttpServerOptions & { readonly refusedHeartbeat: Heartbeat }
 
 /** Fastify without routes and without its own handling of bodies and connections. */
 function createApp(options: AppOptions, connections: Connections, strangers: Strangers): FastifyInstance {
-  const { ids, logger, trustProxy, eventLoop, onUnreadable, strangerBounds = STRANGER_BOUNDS } = options
-  const reportUnreadable = createUnreadableReport(logger, onUnreadable)
+  const { ids, trustProxy, eventLoop, strangerBounds = STRANGER_BOUNDS } = options
+  const onUnfinished = (socket: Socket) => strangers.unfinished(socket)
   const app = fastify({
     ...FASTIFY_SETTINGS,
     serverFactory: (handle) => {
       const server = createNodeServer(eventLoop, strangerBounds.connectionsMax)
-      strangers.watch(server)
+      server.on('connection', (socket) => strangers.accept(socket))
       // A silent connection stays open while its request is handled: a deep page waits for its turn.
       server.on('timeout', (socket) => void (connections.isAnswering(socket) || socket.destroy()))
       return server.on('request', connections.oneAtATime(handle))
@@ -122,7 +96,7 @@ function createApp(options: AppOptions, connections: Connections, strangers: Str
     // Fastify would compute the client's address on every access for an empty list.
     trustProxy: trustProxy && trustProxy.length > 0 ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
-    clientErrorHandler: createClientErrorHandler(connections, ids, reportUnreadable, strangers.unfinished),
+    clientErrorHandler: createClientErrorHandler({ ...options, connections, onUnfinished }),
     frameworkErrors: (_error, request, reply) => {
       setStandardHeaders(options, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
@@ -283,27 +257,6 @@ export function listeningUrl(server: Pick<Server, 'address'>): string | undefine
   return urlOf({ host: address.address, port: address.port })
 }
 
-/**
- * The connections of a server. Each carries out one request at a time, after the previous answer. Node alone would emit
- * all requests it has read, even those after an answer that closes the connection, and drop their answers.
- * @source rules#http.17, failure-modes#PL-63
- */
-export interface Connections {
-  /** Wraps a handler so that requests wait for their turn. */
-  oneAtATime(handle: RequestListener): RequestListener
-  /**
-   * Closes a connection after its last complete request.
-   * @returns whether that request is or was answered; then the bytes after it get no answer
-   */
-  endBehindWhole(socket: Socket): boolean
-  /** Makes the current request of a connection its last. */
-  endBehindCurrent(socket: Socket): void
-  /** Whether a complete request on the connection is being handled. */
-  isAnswering(socket: Socket): boolean
-  /** Makes each current request the last of its connection. */
-  beginDrain(): void
-}
-
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -341,31 +294,23 @@ export function readingOf(request: IncomingMessage): Reading | undefined {
   return reading && { ...reading, isWhole: request.complete }
 }
 
-function createConnections(loop: EventLoop): Connections {
+export type Connections = ReturnType<typeof createConnections>
+
+/**
+ * The connections of a server. Each carries out one request at a time, after the previous answer. Node alone would emit
+ * all requests it has read, even those after an answer that closes the connection, and drop their answers.
+ * @source rules#http.17, failure-modes#PL-63
+ */
+function createConnections(loop: EventLoop) {
   const open = new Map<Socket, Connection>()
   let isDraining = false
 
-  function connectionOf(socket: Socket): Connection {
-    const known = open.get(socket)
-    if (known) return known
-    const connection = { socket, waiting: [], count: 0, isHeld: false, isEnding: false, isEnded: false }
-    open.set(socket, connection)
-    socket.once('close', () => open.delete(socket))
-    return connection
-  }
-
   function accept(exchange: Exchange): void {
-    const connection = connectionOf(exchange.request.socket)
+    const connection = connectionOf(open, exchange.request.socket)
     // An unread body would block the bytes that are to be discarded.
     if (connection.isEnded) exchange.request.resume()
-    else if (connection.current) wait(connection, exchange)
+    else if (connection.current) wait(loop, connection, exchange)
     else begin(connection, exchange)
-  }
-
-  function wait(connection: Connection, exchange: Exchange): void {
-    readings.set(exchange.request, { mark: loop.mark(), at: loop.now() })
-    connection.waiting.push(exchange)
-    if (connection.waiting.length >= WAITING_MAX) hold(connection)
   }
 
   function begin(connection: Connection, exchange: Exchange): void {
@@ -391,15 +336,41 @@ function createConnections(loop: EventLoop): Connections {
   }
 
   return {
-    oneAtATime: (handle) => (request, response) => accept({ request, response, handle }),
-    endBehindWhole: (socket) => endBehindWhole(connectionOf(socket)),
-    endBehindCurrent: (socket) => makeCurrentLast(open.get(socket)),
-    isAnswering: (socket) => isUnderWay(open.get(socket)?.current),
-    beginDrain: () => {
+    /** Wraps a handler so that requests wait for their turn. */
+    oneAtATime:
+      (handle: RequestListener): RequestListener =>
+      (request, response) =>
+        accept({ request, response, handle }),
+    /**
+     * Closes a connection after its last complete request.
+     * @returns whether that request is or was answered; then the bytes after it get no answer
+     */
+    endBehindWhole: (socket: Socket): boolean => endBehindWhole(connectionOf(open, socket)),
+    /** Makes the current request of a connection its last. */
+    endBehindCurrent: (socket: Socket): void => makeCurrentLast(open.get(socket)),
+    /** Whether a complete request on the connection is being handled. */
+    isAnswering: (socket: Socket): boolean => isUnderWay(open.get(socket)?.current),
+    /** Makes each current request the last of its connection. */
+    beginDrain: (): void => {
       isDraining = true
       for (const connection of open.values()) makeCurrentLast(connection)
     },
   }
+}
+
+function connectionOf(open: Map<Socket, Connection>, socket: Socket): Connection {
+  const known = open.get(socket)
+  if (known) return known
+  const connection = { socket, waiting: [], count: 0, isHeld: false, isEnding: false, isEnded: false }
+  open.set(socket, connection)
+  socket.once('close', () => open.delete(socket))
+  return connection
+}
+
+function wait(loop: EventLoop, connection: Connection, exchange: Exchange): void {
+  readings.set(exchange.request, { mark: loop.mark(), at: loop.now() })
+  connection.waiting.push(exchange)
+  if (connection.waiting.length >= WAITING_MAX) hold(connection)
 }
 
 function isUnderWay(exchange: Exchange | undefined): boolean {
@@ -458,58 +429,3 @@ function release(connection: Connection): void {
   connection.isHeld = false
   connection.socket.off('resume', stayHeld).resume()
 }
-
-/**
- * Connections with valid credentials: capped per credential, and for all API keys together. A stolen key can shut out
- * only its owner. The rest is reserved for the bank and for operators, who can revoke the key.
- * @source rules#strangers.4
- */
-export interface ProvenConnections {
-  /**
-   * Counts a connection for the first valid credentials shown on it, until it closes.
-   * @returns whether there was a place
-   */
-  prove(socket: Socket, caller: Pick<Caller, 'credential' | 'id'>): boolean
-  has(socket: Socket): boolean
-}
-
-export interface ProvenBounds {
-  /** Per credential. */
-  readonly provenOfCredentialMax: number
-  /** For all API keys together. */
-  readonly clientsMax: number
-}
-
-export function createProvenConnections(bounds: ProvenBounds): ProvenConnections {
-  const proven = new WeakSet<Socket>()
-  const counts = new Map<string, number>()
-
-  const countOf = (name: string) => counts.get(name) ?? 0
-
-  function add(name: string, change: 1 | -1): void {
-    const count = countOf(name) + change
-    if (count > 0) counts.set(name, count)
-    else counts.delete(name)
-  }
-
-  return {
-    prove: (socket, { credential, id }) => {
-      if (proven.has(socket)) return true
-      const own = `${credential} ${id}`
-      const isClient = credential === 'api-key'
-      if (countOf(own) >= bounds.provenOfCredentialMax) return false
-      if (isClient && countOf(CLIENTS) >= bounds.clientsMax) return false
-      // The `close` event of a closed socket would never come.
-      if (socket.destroyed) return true
-      const names = isClient ? [own, CLIENTS] : [own]
-      for (const name of names) add(name, 1)
-      socket.once('close', () => names.forEach((name) => void add(name, -1)))
-      proven.add(socket)
-      return true
-    },
-    has: (socket) => proven.has(socket),
-  }
-}
-
-/** Key of the count for all API keys. The name of a single credential contains a space. */
-const CLIENTS = 'clients'

@@ -1,20 +1,5 @@
 import type { Socket } from 'node:net'
 
-/**
- * Connections that have not shown valid credentials: capped per network and in total. A new connection is never refused
- * while an older one is idle. The oldest idle one of the largest network is closed instead, so that callers with valid
- * credentials get in.
- * @source rules#strangers.1, rules#strangers.2
- */
-export interface StrangerConnections {
-  /** Adds an accepted connection. @param network `undefined` for a proxy's connection, which is not counted */
-  accept(socket: Socket, network: string | undefined): void
-  /** Removes a connection that has shown valid credentials. */
-  release(socket: Socket): void
-  /** Counts a proxy's connection for a network while that network occupies it. @returns ends the count */
-  attribute(socket: Socket, network: string): () => void
-}
-
 export interface ConnectionBounds {
   readonly connectionsMax: number
   /** Connections without credentials. The rest is reserved for those with. */
@@ -22,98 +7,79 @@ export interface ConnectionBounds {
   readonly strangersOfNetworkMax: number
 }
 
-export interface ConnectionOptions {
-  readonly bounds: ConnectionBounds
-  /** Whether a request on the connection is being handled; such connections are not closed. */
-  readonly isBusy: (socket: Socket) => boolean
-  /** Called for each connection closed to make room; must not throw. */
-  readonly onClosed: (network: string) => void
-}
+/**
+ * Connections that have not shown valid credentials: capped per network and in total. A new connection is never refused
+ * while an older one is idle. The oldest idle one of the largest network is closed instead, so that callers with valid
+ * credentials get in.
+ * @source rules#strangers.1, rules#strangers.2
+ */
+export class StrangerConnections {
+  readonly #bounds: ConnectionBounds
+  readonly #isBusy: (socket: Socket) => boolean
+  readonly #onClosed: (network: string) => void
+  /** Oldest first. */
+  readonly #byNetwork = new Map<string, Set<Socket>>()
+  readonly #networks = new Map<Socket, string>()
+  #open = 0
 
-export function createStrangerConnections({ bounds, isBusy, onClosed }: ConnectionOptions): StrangerConnections {
-  const strangers = new StrangersByNetwork()
-  let open = 0
+  /**
+   * @param isBusy whether a request on the connection is being handled; such connections are not closed
+   * @param onClosed called for each connection closed to make room; must not throw
+   */
+  constructor(bounds: ConnectionBounds, isBusy: (socket: Socket) => boolean, onClosed: (network: string) => void) {
+    this.#bounds = bounds
+    this.#isBusy = isBusy
+    this.#onClosed = onClosed
+  }
 
-  function enter(stranger: Stranger): void {
-    const ofNetwork = strangers.add(stranger)
-    if (ofNetwork.size > bounds.strangersOfNetworkMax) closeOne(ofNetwork, stranger)
-    else if (strangers.size > bounds.strangersMax) closeOne(strangers.largest(), stranger)
+  /** Adds an accepted connection. @param network `undefined` for a proxy's connection, which is not counted */
+  accept(socket: Socket, network: string | undefined): void {
+    this.#open += 1
+    socket.once('close', () => {
+      this.#open -= 1
+      this.release(socket)
+    })
+    if (network !== undefined) this.attribute(socket, network)
+    // Node refuses connections beyond the bound unseen: one place stays free for the next.
+    if (this.#open >= this.#bounds.connectionsMax) this.#closeOne(this.#largest())
+  }
+
+  /** Counts a connection for a network until it is released; a proxy's only while the network occupies it. */
+  attribute(socket: Socket, network: string): void {
+    const ofNetwork = this.#byNetwork.get(network) ?? new Set()
+    this.#byNetwork.set(network, ofNetwork.add(socket))
+    this.#networks.set(socket, network)
+    if (ofNetwork.size > this.#bounds.strangersOfNetworkMax) this.#closeOne(ofNetwork, socket)
+    else if (this.#networks.size > this.#bounds.strangersMax) this.#closeOne(this.#largest(), socket)
+  }
+
+  release(socket: Socket): void {
+    const network = this.#networks.get(socket)
+    if (network === undefined) return
+    this.#networks.delete(socket)
+    const ofNetwork = this.#byNetwork.get(network)
+    ofNetwork?.delete(socket)
+    if (ofNetwork?.size === 0) this.#byNetwork.delete(network)
   }
 
   /** If all are busy, closes the latest. */
-  function closeOne(candidates: Strangers, latest?: Stranger): void {
-    const closed = firstIdle(candidates) ?? latest
-    if (closed === undefined) return
-    strangers.remove(closed)
-    onClosed(closed.network)
-    closed.socket.destroy()
+  #closeOne(candidates: ReadonlySet<Socket>, latest?: Socket): void {
+    const closed = this.#firstIdle(candidates) ?? latest
+    const network = closed && this.#networks.get(closed)
+    if (closed === undefined || network === undefined) return
+    this.release(closed)
+    this.#onClosed(network)
+    closed.destroy()
   }
 
-  function firstIdle(candidates: Strangers): Stranger | undefined {
-    for (const candidate of candidates) if (!isBusy(candidate.socket)) return candidate
+  #firstIdle(candidates: ReadonlySet<Socket>): Socket | undefined {
+    for (const socket of candidates) if (!this.#isBusy(socket)) return socket
     return undefined
   }
 
-  return {
-    accept: (socket, network) => {
-      open += 1
-      socket.once('close', () => {
-        open -= 1
-        strangers.removeOf(socket)
-      })
-      if (network !== undefined) enter({ socket, network })
-      // Node refuses connections beyond the bound unseen: one place stays free for the next.
-      if (open >= bounds.connectionsMax) closeOne(strangers.largest())
-    },
-    release: (socket) => strangers.removeOf(socket),
-    attribute: (socket, network) => {
-      enter({ socket, network })
-      return () => strangers.removeOf(socket)
-    },
-  }
-}
-
-interface Stranger {
-  readonly socket: Socket
-  readonly network: string
-}
-
-/** Oldest first. */
-type Strangers = ReadonlySet<Stranger>
-
-const NOBODY: Strangers = new Set()
-
-class StrangersByNetwork {
-  readonly #byNetwork = new Map<string, Set<Stranger>>()
-  readonly #bySocket = new Map<Socket, Stranger>()
-
-  get size(): number {
-    return this.#bySocket.size
-  }
-
-  /** @returns all connections of the network */
-  add(stranger: Stranger): Strangers {
-    const ofNetwork = this.#byNetwork.get(stranger.network) ?? new Set()
-    this.#byNetwork.set(stranger.network, ofNetwork.add(stranger))
-    this.#bySocket.set(stranger.socket, stranger)
-    return ofNetwork
-  }
-
-  removeOf(socket: Socket): void {
-    const stranger = this.#bySocket.get(socket)
-    if (stranger) this.remove(stranger)
-  }
-
-  remove(stranger: Stranger): void {
-    this.#bySocket.delete(stranger.socket)
-    const ofNetwork = this.#byNetwork.get(stranger.network)
-    ofNetwork?.delete(stranger)
-    if (ofNetwork?.size === 0) this.#byNetwork.delete(stranger.network)
-  }
-
   /** Connections of the network with the most. */
-  largest(): Strangers {
-    let most = NOBODY
+  #largest(): ReadonlySet<Socket> {
+    let most: ReadonlySet<Socket> = new Set()
     for (const ofNetwork of this.#byNetwork.values()) if (ofNetwork.size > most.size) most = ofNetwork
     return most
   }

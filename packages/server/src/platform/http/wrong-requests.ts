@@ -1,40 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Refusal } from '@pixgate/spec'
-import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Pause } from '../jobs/pause.ts'
-import { createTokenBuckets } from '../token-bucket.ts'
-import type { ReportStranger } from './stranger-report.ts'
-
-/**
- * Failed requests by network: a burst and a rate per minute. Beyond these, answers are delayed, so that a client that
- * sends sequentially sends one a second. Valid credentials are never refused because of them.
- * @source rules#strangers.3
- */
-export interface WrongRequests {
-  count(network: string): void
-  /**
-   * Counts a request with wrong credentials.
-   * @param refusal used within the budget
-   * @returns the refusal, after the delay
-   */
-  refusalOf(request: FastifyRequest, network: string, refusal: Refusal): Promise<Refusal>
-  /**
-   * Resolves when a body whose signature authenticates the sender may be read.
-   * @throws Refusal `rate_limited` when it may not
-   */
-  mayRead(request: FastifyRequest, network: string): Promise<void>
-  isPutOff(socket: Socket): boolean
-}
-
-export interface WrongRequestOptions {
-  readonly perMinute: number
-  readonly clock: Clock
-  readonly pause: Pick<Pause, 'for'>
-  readonly isProxied: (socket: Socket) => boolean
-  readonly report: ReportStranger
-}
+import { createTokenBuckets, type TokenBuckets } from '../token-bucket.ts'
 
 /** Delay of each answer to a network beyond its budget. */
 const PUT_OFF_MS = 1_000
@@ -48,73 +17,77 @@ const PUT_OFF_MAX = 100
 /** Bounds the memory that strangers can use. */
 const NETWORKS_MAX = 10_000
 
-export function createWrongRequests(options: WrongRequestOptions): WrongRequests {
-  const { perMinute, clock, pause, isProxied, report } = options
-  const wrong = createTokenBuckets(clock, { perMinute, capacity: perMinute, bucketsMax: NETWORKS_MAX })
-  const waiting = new WaitingRequests()
-
-  async function putOff({ raw }: FastifyRequest, network: string): Promise<void> {
-    const leave = waiting.enter(raw, network)
-    await pause.for(PUT_OFF_MS)
-    leave()
-  }
-
-  /** Requests on a proxy's connections are not delayed: everyone shares those. */
-  function mustWait({ raw }: FastifyRequest, network: string): boolean {
-    return !isProxied(raw.socket) && !waiting.hasWaited(raw) && waiting.countOf(network) < PUT_OFF_MAX
-  }
-
-  return {
-    count: (network) => void wrong.take(network),
-    refusalOf: async (request, network, refusal) => {
-      const waitMs = wrong.take(network)
-      if (waitMs === 0) return refusal
-      report('limited', network)
-      if (mustWait(request, network)) await putOff(request, network)
-      return limited(waitMs)
-    },
-    mayRead: async (request, network) => {
-      const waitMs = wrong.waitMs(network)
-      if (waitMs === 0) return
-      if (isProxied(request.raw.socket)) {
-        report('limited', network)
-        throw limited(waitMs)
-      }
-      await putOff(request, network)
-    },
-    isPutOff: (socket) => waiting.has(socket),
-  }
+export interface WrongRequestOptions {
+  readonly perMinute: number
+  readonly clock: Clock
+  readonly pause: Pick<Pause, 'for'>
+  /** Whether a trusted proxy made the connection. Requests on it are not delayed: everyone shares it. */
+  readonly isProxied: (socket: Socket) => boolean
+  /** Called for each request refused or delayed because of earlier ones; must not throw. */
+  readonly onLimited: (network: string) => void
 }
 
-class WaitingRequests {
+/**
+ * Failed requests by network: a burst and a rate per minute. Beyond these, answers are delayed, so that a client that
+ * sends sequentially sends one a second. Valid credentials are never refused because of them.
+ * @source rules#strangers.3
+ */
+export class WrongRequests {
+  readonly #options: WrongRequestOptions
+  readonly #wrong: TokenBuckets
+  /** Delayed once already. */
   readonly #before = new WeakSet<IncomingMessage>()
-  readonly #sockets = new Set<Socket>()
-  readonly #counts = new Map<string, number>()
+  readonly #waiting = new Set<Socket>()
+  readonly #waitingOf = new Map<string, number>()
 
-  /** @returns ends the delay */
-  enter(request: IncomingMessage, network: string): () => void {
+  constructor(options: WrongRequestOptions) {
+    const { clock, perMinute } = options
+    this.#options = options
+    this.#wrong = createTokenBuckets(clock, { perMinute, capacity: perMinute, bucketsMax: NETWORKS_MAX })
+  }
+
+  count(network: string): void {
+    this.#wrong.take(network)
+  }
+
+  /** Counts a request with wrong credentials. @returns `refusal`, or after too many another one, delayed */
+  async refusalOf(request: IncomingMessage, network: string, refusal: Refusal): Promise<Refusal> {
+    const waitMs = this.#wrong.take(network)
+    if (waitMs === 0) return refusal
+    const { onLimited, isProxied } = this.#options
+    onLimited(network)
+    const isDelayed =
+      !isProxied(request.socket) && !this.#before.has(request) && (this.#waitingOf.get(network) ?? 0) < PUT_OFF_MAX
+    if (isDelayed) await this.#putOff(request, network)
+    return limited(waitMs)
+  }
+
+  /**
+   * Resolves when a body whose signature authenticates the sender may be read.
+   * @throws Refusal `rate_limited` when it may not
+   */
+  async mayRead(request: IncomingMessage, network: string): Promise<void> {
+    const waitMs = this.#wrong.waitMs(network)
+    if (waitMs === 0) return
+    if (!this.#options.isProxied(request.socket)) return this.#putOff(request, network)
+    this.#options.onLimited(network)
+    throw limited(waitMs)
+  }
+
+  isPutOff(socket: Socket): boolean {
+    return this.#waiting.has(socket)
+  }
+
+  async #putOff(request: IncomingMessage, network: string): Promise<void> {
     const { socket } = request
     this.#before.add(request)
-    this.#sockets.add(socket)
-    this.#counts.set(network, this.countOf(network) + 1)
-    return () => {
-      this.#sockets.delete(socket)
-      const count = this.countOf(network) - 1
-      if (count > 0) this.#counts.set(network, count)
-      else this.#counts.delete(network)
-    }
-  }
-
-  hasWaited(request: IncomingMessage): boolean {
-    return this.#before.has(request)
-  }
-
-  has(socket: Socket): boolean {
-    return this.#sockets.has(socket)
-  }
-
-  countOf(network: string): number {
-    return this.#counts.get(network) ?? 0
+    this.#waiting.add(socket)
+    this.#waitingOf.set(network, (this.#waitingOf.get(network) ?? 0) + 1)
+    await this.#options.pause.for(PUT_OFF_MS)
+    this.#waiting.delete(socket)
+    const left = (this.#waitingOf.get(network) ?? 0) - 1
+    if (left > 0) this.#waitingOf.set(network, left)
+    else this.#waitingOf.delete(network)
   }
 }
 

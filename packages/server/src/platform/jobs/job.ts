@@ -1,7 +1,4 @@
 export interface Job {
-  /**
-   * @returns whether more may be due right away
-   * @returns whether more may be due right away
-   */
+  /** @returns whether more may be due right away */
   processNext(): Promise<boolean>
 }

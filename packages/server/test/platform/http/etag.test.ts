@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hasCurrent } from '../../../src/platform/http/etag.ts'
+import { hasCurrent } from '../../../src/platform/http/request.ts'
 
 test('[webhooks.4] a client has what one of its tags names, weak or strong, or whatever there is', () => {
   for (const header of ['"a"', 'W/"a"', '"x", "a"', '"x",W/"a" ', '*'])

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import { endpoint, idOf, nullable, Refusal, text, utcDay, uuid } from '@pixgate/spec'
 import { pino } from 'pino'
 import { Type } from 'typebox'
+import { type BoundEndpoint, bindEndpoints } from '../../../src/platform/http/endpoint-route.ts'
 import type { Authenticators, Handlers } from '../../../src/platform/http/handler.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../src/platform/http/server.ts'
 import { AWAKE } from '../../support/live-request.ts'
@@ -188,26 +189,29 @@ function admit<Kind extends 'api-key' | 'admin' | 'partner'>(good: boolean, cred
 /** Headers of a caller with a good token. */
 export const good = { authorization: 'Bearer good' }
 
-interface Changes extends Omit<Partial<HttpServerOptions<typeof endpoints>>, 'handlers' | 'authenticate'> {
+interface Changes extends Omit<Partial<HttpServerOptions>, 'endpoints' | 'authenticate'> {
   readonly handlers?: Partial<Handlers<typeof endpoints>>
   readonly authenticate?: Partial<Authenticators>
+  readonly added?: readonly BoundEndpoint[]
 }
 
 /** A line of the server's log. */
 export type LogLine = Readonly<Record<string, unknown>>
 
 /** Builds a server, closed after the test, that differs from the usual one in what is given. */
-export function thingServer(t: TestContext, changes: Changes = {}): { app: HttpServer; log: LogLine[] } {
+export function thingServer(
+  t: TestContext,
+  { handlers: changed, authenticate: changedAuthenticate, added = [], ...changes }: Changes = {},
+): { app: HttpServer; log: LogLine[] } {
   const log: LogLine[] = []
   let made = 0
   const app = createHttpServer({
-    endpoints,
+    endpoints: [...bindEndpoints(endpoints, { ...handlers, ...changed }), ...added],
     logger: pino({ level: 'debug', base: null }, { write: (line) => log.push(JSON.parse(line)) }),
     ids: { uuid: () => `made-${++made}` },
     eventLoop: AWAKE,
     ...changes,
-    handlers: { ...handlers, ...changes.handlers },
-    authenticate: { ...authenticate, ...changes.authenticate },
+    authenticate: { ...authenticate, ...changedAuthenticate },
   })
   t.after(() => app.close())
   return { app, log }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type Database, statement, withLongStatements } from '../../../src/platform/db/database.ts'
+import { type Database, statement, withPools } from '../../../src/platform/db/database.ts'
 
 /** A database that notes what it is asked and answers when the test says so. */
 function noting() {
@@ -22,7 +22,7 @@ const short = statement<[]>('short', '')
 
 test('[lists.4] long statements run elsewhere, one at a time and in their order; short ones run beside them', async () => {
   const [here, elsewhere] = [noting(), noting()]
-  const database = withLongStatements(here.database, elsewhere.database)
+  const database = withPools(here.database, { keyed: noting().database, long: elsewhere.database })
   const answers = ['a', 'b', 'c'].map((name) => database.rows(long(name), []))
   void database.rows(short, [])
   await setImmediate()
@@ -38,9 +38,17 @@ test('[lists.4] long statements run elsewhere, one at a time and in their order;
   assert.deepEqual(await answers[2], [])
 })
 
+test('[database.8] what finds all it reads by keys runs where plans are made once', async () => {
+  const [here, keyed] = [noting(), noting()]
+  const database = withPools(here.database, { keyed: keyed.database, long: noting().database })
+  void database.rows(statement<[]>('keyed', '', { isKeyed: true }), [])
+  void database.rows(short, [])
+  assert.deepEqual([here.names(), keyed.names()], [['short'], ['keyed']])
+})
+
 test('[lists.4] an abandoned long statement is not executed', async () => {
   const elsewhere = noting()
-  const database = withLongStatements(noting().database, elsewhere.database)
+  const database = withPools(noting().database, { keyed: noting().database, long: elsewhere.database })
   const first = database.rows(long('first'), [])
   let isWanted = true
   const left = database.rows(long('left'), [], () => isWanted)

@@ -1,4 +1,0 @@
-export interface OpenDatabase {
-  readonly url: string
-  readonly stop: () => Promise<void>
-}
