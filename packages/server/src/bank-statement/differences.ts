@@ -1,41 +1,25 @@
 import { limits } from '@pixgate/spec'
 import pLimit from 'p-limit'
-import type { ListedWithin, PayoutPartner, StatementEntry, StatementPartner } from '../banks/port.ts'
+import type { PayoutPartner, StatementEntry, StatementPartner } from '../banks/port.ts'
 import { explained, holding, isHeld } from '../cases/unexplained.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Decision, Document, Json, State } from '../engine/operation.ts'
 import { within } from '../platform/clock.ts'
 import { type Ids, isOrderId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { type EntryKey, type LineCase, type LineStore, MISSING, type Settled, UNEXPLAINED } from './lines.ts'
+import { type EntryKey, type LineCase, MISSING, type Settled, UNEXPLAINED } from './lines.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, otherwiseBookedSubject, type Verdict, withTariffNames } from './rules.ts'
 import type { Gap, Restated, StatementStore } from './store.ts'
 import type { Difference, TripWire } from './trip-wire.ts'
 
-/** Acts on differences between the bank's statement and our books. Idempotent. */
-export interface Differences {
-  /** Stores the entries of a page and names each tariff. @source rules#statement.4 */
-  keep(entries: readonly StatementEntry[], nowMs: number): Promise<void>
-  /**
-   * Matches unsettled entries and acts on the results: a limited number per direction, largest first, and some entries
-   * with cases in rotation. The rest waits for the next reading.
-   * @param isOurs checked between batches: the lease is held
-   * @returns for each waiting entry the earlier of its booking and its first sighting
-   * @source rules#statement.11
-   */
-  match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]>
-  /** Looks for movements of our books that the statement lacks. @source rules#statement.8, rules#statement.11 */
-  findGaps(nowMs: number, readFrom: number): Promise<void>
-}
-
 export interface DifferencesOptions {
   readonly store: StatementStore
-  readonly entries: Pick<LineStore, 'cases'>
   readonly partner: Pick<StatementPartner, 'listedWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire
-  readonly holding: Holding
+  readonly engine: Pick<Engine, 'execute'>
+  readonly ids: Ids
   readonly logger: Logger
   /** Others pay from the account, too: an unknown debit is theirs. */
   readonly isAccountShared: boolean
@@ -55,51 +39,40 @@ const RECIPIENT_WITHIN_MS = 1_000
 const UNREPORTED_MAX = 5_000
 const REPORTED_MAX = 2_000
 
-export function createDifferences(options: DifferencesOptions): Differences {
-  return new StatementDifferences(options)
-}
-
-class StatementDifferences implements Differences {
-  readonly #store: StatementStore
-  readonly #entries: DifferencesOptions['entries']
-  readonly #receivers: Receivers
-  readonly #tripWire: TripWire
-  readonly #holding: Holding
-  readonly #logger: Logger
-  readonly #isAccountShared: boolean
-  readonly #listedWithinMs: ListedWithin
-  readonly #getPayout: PayoutPartner['getPayout'] | undefined
+/** Acts on differences between the bank's statement and our books. Idempotent. */
+export class Differences {
+  readonly #options: DifferencesOptions
   readonly #limit = pLimit(CONCURRENT)
   /** Start of the next rotation. */
   #lastReported: EntryKey | undefined
 
-  constructor({ store, entries, partner, receivers, tripWire, holding, logger, isAccountShared }: DifferencesOptions) {
-    this.#store = store
-    this.#entries = entries
-    this.#receivers = receivers
-    this.#tripWire = tripWire
-    this.#holding = holding
-    this.#logger = logger
-    this.#isAccountShared = isAccountShared
-    this.#listedWithinMs = partner.listedWithinMs
-    this.#getPayout = partner.getPayout
+  constructor(options: DifferencesOptions) {
+    this.#options = options
   }
 
+  /** Stores the entries of a page and names each tariff. @source rules#statement.4 */
   async keep(listed: readonly StatementEntry[], nowMs: number): Promise<void> {
-    const entries = withTariffNames(listed, await this.#store.keptTariffs(listed))
-    const restated = await this.#store.keep(entries, nowMs)
-    const known = await this.#entries.cases(restated.map(({ entry }) => keyOf(entry)))
-    await this.#tripWire.report(restated.flatMap((one) => restatedDifference(one, known.get(keyOf(one.entry)))))
+    const entries = withTariffNames(listed, await this.#options.store.keptTariffs(listed))
+    const restated = await this.#options.store.keep(entries, nowMs)
+    const known = await this.#options.store.casesOf(restated.map(({ entry }) => keyOf(entry)))
+    await this.#options.tripWire.report(restated.flatMap((one) => restatedDifference(one, known.get(keyOf(one.entry)))))
   }
 
+  /**
+   * Matches unsettled entries and acts on the results: a limited number per direction, largest first, and some entries
+   * with cases in rotation. The rest waits for the next reading.
+   * @param isOurs checked between batches: the lease is held
+   * @returns for each waiting entry the earlier of its booking and its first sighting
+   * @source rules#statement.11
+   */
   async match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]> {
-    await this.#store.reopenTariffs(nowMs)
+    await this.#options.store.reopenTariffs(nowMs)
     const pass: Pass = { nowMs, isOurs, explaining: new Set(), waiting: [] }
     await this.#matchReported(pass)
     // Debits first, as they mean lost money.
     const areAll = [await this.#matchUnreported('out', pass), await this.#matchUnreported('in', pass)].every(Boolean)
     if (areAll) return pass.waiting
-    const oldestAt = await this.#store.oldestUnreportedAt()
+    const oldestAt = await this.#options.store.oldestUnreportedAt()
     return oldestAt === null ? pass.waiting : [...pass.waiting, oldestAt]
   }
 
@@ -108,7 +81,7 @@ class StatementDifferences implements Differences {
     let after: OpenEntry | undefined
     for (let looked = 0; looked < UNREPORTED_MAX; looked += BATCH) {
       if (!(await pass.isOurs())) return false
-      const entries = await this.#store.unreported(direction, after, BATCH)
+      const entries = await this.#options.store.unreported(direction, after, BATCH)
       await this.#matchBatch(entries, pass)
       if (entries.length < BATCH) return true
       after = entries.at(-1)
@@ -119,7 +92,7 @@ class StatementDifferences implements Differences {
   /** In rotation; facts learned meanwhile close their cases. */
   async #matchReported(pass: Pass): Promise<void> {
     for (let looked = 0; looked < REPORTED_MAX && (await pass.isOurs()); looked += BATCH) {
-      const entries = await this.#store.reported(this.#lastReported, BATCH)
+      const entries = await this.#options.store.reported(this.#lastReported, BATCH)
       await this.#matchBatch(entries, pass)
       this.#lastReported = entries.length < BATCH ? undefined : entries.at(-1)
       if (this.#lastReported === undefined) return
@@ -129,16 +102,18 @@ class StatementDifferences implements Differences {
   async #matchBatch(entries: readonly OpenEntry[], { nowMs, explaining, waiting }: Pass): Promise<void> {
     const judged = withOwnAdjustments(entries, explaining).map((entry) => ({ entry, verdict: judge(entry, nowMs) }))
     const results = await Promise.all(judged.map(({ entry, verdict }) => this.#limit(() => this.#act(entry, verdict))))
-    await this.#tripWire.report(results.flatMap((result) => (typeof result === 'object' ? [result.difference] : [])))
+    await this.#options.tripWire.report(
+      results.flatMap((result) => (typeof result === 'object' ? [result.difference] : [])),
+    )
     await this.#reportOtherwiseBooked(judged)
     const outcomes = results.map((result) => (typeof result === 'object' ? result.done : result))
     const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
-    await this.#store.noteAsked(having('ASKED'), nowMs)
-    await this.#store.noteReported(having('REPORTED'), nowMs)
+    await this.#options.store.noteAsked(having('ASKED'), nowMs)
+    await this.#options.store.noteReported(having('REPORTED'), nowMs)
     const settled = judged.filter(({ entry, verdict }) => settledBy(entry, verdict).length > 0)
     // First, so that settled entries are final.
-    for (const { entry } of settled) await this.#holding.release(entry)
-    await this.#store.settle(
+    for (const { entry } of settled) await this.#release(entry)
+    await this.#options.store.settle(
       settled.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
       nowMs,
     )
@@ -149,17 +124,18 @@ class StatementDifferences implements Differences {
 
   async #act(entry: OpenEntry, verdict: Verdict): Promise<Done | Found> {
     const other = otherwiseBookedSubject(entry)
-    if (other !== undefined) await this.#receivers[entry.kind].clearShown?.(other)
+    if (other !== undefined) await this.#options.receivers[entry.kind].clearShown?.(other)
     switch (verdict.is) {
       case 'ASK':
-        return this.#ask(entry, verdict.operationId)
+        await this.#options.receivers[entry.kind].ask(verdict.operationId)
+        return 'ASKED'
       case 'HAND_OVER': {
         const result = await this.#handOver(entry, verdict.operationId)
         if (result === 'APPLIED' || !verdict.isOverdue) return 'NOTHING'
         return this.#unexplained(entry, `not accepted by its operation: ${result}`, verdict.operationId)
       }
       case 'TARIFF':
-        await this.#receivers.TARIFF.take(verdict.operationId, entry)
+        await this.#options.receivers.TARIFF.take(verdict.operationId, entry)
         return 'NOTHING'
       case 'UNEXPLAINED':
         return verdict.isOverdue ? this.#unexplained(entry, verdict.reason, null) : 'NOTHING'
@@ -172,21 +148,16 @@ class StatementDifferences implements Differences {
     const differing = verdicts.flatMap(({ entry, verdict }) =>
       verdict.is === 'DIFFERS' ? [{ entry, reason: verdict.reason }] : [],
     )
-    const known = await this.#entries.cases(differing.map(({ entry }) => keyOf(entry)))
-    await this.#tripWire.report(
+    const known = await this.#options.store.casesOf(differing.map(({ entry }) => keyOf(entry)))
+    await this.#options.tripWire.report(
       differing.map(({ entry, reason }) => otherwiseBooked(entry, reason, known.get(keyOf(entry)))),
     )
   }
 
-  async #ask(entry: OpenEntry, operationId: string): Promise<Done> {
-    await this.#receivers[entry.kind].ask(operationId)
-    return 'ASKED'
-  }
-
   async #handOver(entry: OpenEntry, operationId: string): Promise<string> {
-    const result = await this.#receivers[entry.kind].take(operationId, entry)
+    const result = await this.#options.receivers[entry.kind].take(operationId, entry)
     if (result === 'APPLIED') {
-      this.#logger.warn(
+      this.#options.logger.warn(
         { event: 'statement.booked', operationId, ...factsOf(entry) },
         'Booked from the bank statement; no event was received.',
       )
@@ -196,17 +167,44 @@ class StatementDifferences implements Differences {
 
   async #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done | Found> {
     // Booked meanwhile by an event or another process; the next reading finds it.
-    if (await this.#store.isBooked(entry)) return 'NOTHING'
+    if (await this.#options.store.isBooked(entry)) return 'NOTHING'
     const recipient = operationId === null ? await this.#recipientOf(entry) : {}
     const facts = { rule: 'statement.6', reason, operationId, ...factsOf(entry), ...recipient }
     if (entry.direction === 'in') {
       // A crashed process may hold it already.
-      if (entry.heldBy === null) await this.#holding.hold(entry, facts)
+      if (entry.heldBy === null) await this.#hold(entry, facts)
       return 'REPORTED'
     }
     // A debit that was booked before, or returns a received payment, is not a forged order.
-    const isDanger = !this.#isAccountShared && entry.takenBackFrom === null && !entry.isOfHeld
+    const isDanger = !this.#options.isAccountShared && entry.takenBackFrom === null && !entry.isOfHeld
     return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
+  }
+
+  /**
+   * Holds an unexplained credit in suspense on an adjustment, in one commit with its case, until an operation or an
+   * operator explains it.
+   * @source rules#statement.6, rules#adjustment.held.1
+   */
+  async #hold(entry: OpenEntry, facts: Document): Promise<void> {
+    const { engine, ids, logger } = this.#options
+    const id = ids.uuid()
+    const line = { ...entry, takenBackFrom: entry.takenBackFrom ?? undefined }
+    await engine.execute({ reads: [], decide: () => holding(line, id, facts) })
+    logger.warn(
+      { event: 'statement.money_held', ...facts },
+      'Unexplained credit held in suspense; its case needs a decision.',
+    )
+  }
+
+  /** Ends the hold of an entry, unless it was decided meanwhile. */
+  async #release({ heldBy }: OpenEntry): Promise<void> {
+    if (heldBy?.status !== 'HELD') return
+    const { id } = heldBy
+    const decide = (state: State, now: number): Decision<unknown> => {
+      const held = state.operation(id)
+      return isHeld(held) ? explained(held, now) : { outcome: undefined }
+    }
+    await this.#options.engine.execute({ reads: [id], decide })
   }
 
   /**
@@ -217,20 +215,22 @@ class StatementDifferences implements Differences {
   async #recipientOf({ kind, reference, valueCents }: OpenEntry): Promise<Document> {
     if (kind !== 'PAYOUT_SENT' || !isOrderId(reference)) return {}
     const answer = await within(RECIPIENT_WITHIN_MS, async (deadline) =>
-      this.#getPayout?.(reference, { valueCents }, deadline),
+      this.#options.partner.getPayout?.(reference, { valueCents }, deadline),
     )
     const recipient = answer && 'payout' in answer ? answer.payout.recipient : undefined
     return recipient ? { recipient: { name: recipient.name ?? null, pixKey: recipient.pixKey ?? null } } : {}
   }
 
+  /** Looks for movements of our books that the statement lacks. @source rules#statement.8, rules#statement.11 */
   async findGaps(nowMs: number, readFrom: number): Promise<void> {
-    await this.#store.fillGaps(nowMs)
+    const { store, partner, tripWire } = this.#options
+    await store.fillGaps(nowMs)
     // Missing in an earlier reading, and in this one.
-    const gaps = await this.#store.gapsToReport(nowMs, this.#listedWithinMs, BATCH)
-    await this.#tripWire.report(gaps.map(missing))
-    await this.#store.noteGapsReported(gaps, nowMs)
-    const soonestMs = Math.min(...Object.values(this.#listedWithinMs))
-    await this.#store.noteGaps(nowMs, nowMs - soonestMs, readFrom + limits.statementClockSkewMs)
+    const gaps = await store.gapsToReport(nowMs, partner.listedWithinMs, BATCH)
+    await tripWire.report(gaps.map(missing))
+    await store.noteGapsReported(gaps, nowMs)
+    const soonestMs = Math.min(...Object.values(partner.listedWithinMs))
+    await store.noteGaps(nowMs, nowMs - soonestMs, readFrom + limits.statementClockSkewMs)
   }
 }
 
@@ -278,12 +278,11 @@ function otherwiseBooked(entry: OpenEntry, reason: string, known: LineCase | und
 }
 
 /** A missing credit suspends payouts: the bank does not know the money. */
-function missing(gap: Gap): Difference {
-  const { direction, id } = gap
+function missing({ direction, id, operationId, valueCents, missedAt }: Gap): Difference {
   return {
     kind: MISSING,
     reference: `${direction} ${id}`,
-    facts: { rule: 'statement.8', ...gapFacts(gap) },
+    facts: { rule: 'statement.8', direction, movementId: id, operationId, valueCents: Number(valueCents), missedAt },
     isDanger: direction === 'in',
   }
 }
@@ -293,10 +292,14 @@ function missing(gap: Gap): Difference {
  * latest values, even without a difference, as a decision books what it shows.
  * @source rules#cases.56
  */
-function restatedDifference(restated: Restated, known: LineCase | undefined): Difference[] {
-  const { entry } = restated
+function restatedDifference({ entry, before, booked }: Restated, known: LineCase | undefined): Difference[] {
   const reason = 'the statement had other values before'
-  const facts: Difference['facts'] = { rule: 'statement.4', reason, ...restatedFacts(restated) }
+  const facts: Difference['facts'] = {
+    ...{ rule: 'statement.4', reason },
+    ...factsOf(entry),
+    before: { ...before, valueCents: Number(before.valueCents) },
+    ...bookedFacts({ booked }),
+  }
   const last = known && !known.isOpen ? known.facts : facts.before
   const isSame = (name: string) => isDocument(last) && last[name] === facts[name]
   if (!known?.isOpen && ['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
@@ -312,7 +315,6 @@ function settledBy(entry: OpenEntry, verdict: Verdict): Settled[] {
   switch (verdict.is) {
     case 'MATCHED':
     case 'DIFFERS':
-      return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
     case 'KEPT':
       return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
     case 'TARIFF':
@@ -337,52 +339,4 @@ function factsOf({
 
 function bookedFacts({ booked }: Pick<OpenEntry, 'booked'>): Document {
   return booked ? { booked: { operationId: booked.operationId, valueCents: Number(booked.valueCents) } } : {}
-}
-
-function restatedFacts({ entry, before: { valueCents, ...before }, booked }: Restated): Document {
-  return { ...factsOf(entry), before: { ...before, valueCents: Number(valueCents) }, ...bookedFacts({ booked }) }
-}
-
-function gapFacts({ direction, id, operationId, valueCents, missedAt }: Gap): Document {
-  return { direction, movementId: id, operationId, valueCents: Number(valueCents), missedAt }
-}
-
-/**
- * Holds unexplained credits in suspense on an adjustment with a case, until an operation or an operator explains them.
- * @source rules#statement.6, rules#adjustment.held.1
- */
-export interface Holding {
-  /** Books the suspense and opens the case in one commit. */
-  hold(entry: OpenEntry, facts: Document): Promise<void>
-  /** Ends the hold of an entry, unless it was decided meanwhile. */
-  release(entry: OpenEntry): Promise<void>
-}
-
-export interface HoldingOptions {
-  readonly engine: Pick<Engine, 'execute'>
-  readonly ids: Ids
-  readonly logger: Logger
-}
-
-export function createHolding({ engine, ids, logger }: HoldingOptions): Holding {
-  return {
-    hold: async (entry, facts) => {
-      const id = ids.uuid()
-      const line = { ...entry, takenBackFrom: entry.takenBackFrom ?? undefined }
-      await engine.execute({ reads: [], decide: () => holding(line, id, facts) })
-      logger.warn(
-        { event: 'statement.money_held', ...facts },
-        'Unexplained credit held in suspense; its case needs a decision.',
-      )
-    },
-    release: async ({ heldBy }) => {
-      if (heldBy?.status !== 'HELD') return
-      const { id } = heldBy
-      const decide = (state: State, now: number): Decision<unknown> => {
-        const held = state.operation(id)
-        return isHeld(held) ? explained(held, now) : { outcome: undefined }
-      }
-      await engine.execute({ reads: [id], decide })
-    },
-  }
 }

@@ -8,17 +8,7 @@ import { firstFrom, markAfter, type Window, windowAt, windowsOf } from './rules.
 import type { FinishedReading, Mark, StatementStore } from './store.ts'
 import type { UnreadableItems } from './unreadable.ts'
 
-/** Reads the bank's statement page by page, with no transaction open during bank calls. */
-export interface StatementJobs {
-  /**
-   * Starts a due reading, or reads its next page.
-   * @returns whether more may be due now
-   * @source rules#statement.1
-   */
-  processNext(): Promise<boolean>
-}
-
-export interface StatementJobsOptions {
+interface StatementJobsOptions {
   readonly store: StatementStore
   readonly partner: StatementPartner
   readonly differences: Differences
@@ -53,7 +43,12 @@ interface Reading {
   cursor: string | null
 }
 
-export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
+/**
+ * Reads the bank's statement page by page, with no transaction open during bank calls. `processNext` starts a due
+ * reading or reads its next page, and returns whether more may be due now.
+ * @source rules#statement.1
+ */
+export function createStatementJobs(options: StatementJobsOptions) {
   const { store, partner, differences, unreadable, clock } = options
   let underWay: Reading | undefined
 
@@ -101,7 +96,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
   }
 
   return {
-    processNext: async () => {
+    processNext: async (): Promise<boolean> => {
       const reading = underWay ?? (await begin(options))
       underWay = undefined
       if (!reading) return false

@@ -17,13 +17,6 @@ export interface Settled {
   readonly operationId: string | null
 }
 
-export interface EntryMarking {
-  /** Records outcomes and closes the cases about these entries. */
-  settle(results: readonly Settled[], nowMs: number): Promise<void>
-  noteAsked(keys: readonly EntryKey[], nowMs: number): Promise<void>
-  noteReported(keys: readonly EntryKey[], nowMs: number): Promise<void>
-}
-
 export const MISSING = 'line_missing' as const
 
 /** Debits that the books lack; unexplained credits are cases of adjustments. */
@@ -52,7 +45,7 @@ export type EntryParameters = [
 export const ENTRY_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
   AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
 
-export type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
+type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
 
 const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[]) AS r (direction, id, kind)'
 
@@ -80,9 +73,13 @@ const noteAt = (name: string, column: 'asked_at' | 'reported_at') =>
 const noteAsked = noteAt('statement.asked', 'asked_at')
 const noteReported = noteAt('statement.reported', 'reported_at')
 
-export function markingOf(database: Database): EntryMarking {
+export function markingOf(database: Database) {
+  const note = async (noted: typeof noteAsked, keys: readonly EntryKey[], nowMs: number): Promise<void> => {
+    if (keys.length > 0) await database.rows(noted, [...keyParameters(keys), instantParameter(nowMs)])
+  }
   return {
-    settle: async (results, nowMs) => {
+    /** Records outcomes and closes the cases about these entries. */
+    settle: async (results: readonly Settled[], nowMs: number): Promise<void> => {
       if (results.length === 0) return
       await database.rows(settle, [
         ...keyParameters(results.map(({ entry }) => entry)),
@@ -91,11 +88,12 @@ export function markingOf(database: Database): EntryMarking {
         instantParameter(nowMs),
       ])
     },
-    noteAsked: async (keys, nowMs) => {
-      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(nowMs)])
-    },
-    noteReported: async (keys, nowMs) => {
-      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(nowMs)])
+    noteAsked: (keys: readonly EntryKey[], nowMs: number) => note(noteAsked, keys, nowMs),
+    noteReported: (keys: readonly EntryKey[], nowMs: number) => note(noteReported, keys, nowMs),
+    /** The cases about entries that differ, open or closed, by their references. @source rules#cases.56 */
+    casesOf: async (references: readonly string[]): Promise<Map<string, LineCase>> => {
+      const rows = references.length === 0 ? [] : await database.rows(selectCases, [references])
+      return new Map(rows.map(({ reference, ...found }) => [reference, found]))
     },
   }
 }
@@ -103,33 +101,19 @@ export function markingOf(database: Database): EntryMarking {
 /** An adjustment may precede its movement by this time. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
 
-export interface OpenRow {
-  readonly direction: 'in' | 'out'
-  readonly id: string
-  readonly kind: StatementEntry['kind']
-  readonly end_to_end_id: string
-  readonly reference: string
-  readonly value_cents: bigint
-  readonly occurred_at: number
-  readonly seen_at: number
-  readonly asked_at: number | null
-  readonly reported_at: number | null
-  readonly booked_operation_id: string | null
-  readonly booked_cents: bigint | null
-  readonly is_by_operator: boolean | null
-  readonly named_id: string | null
-  readonly named_kind: OperationKind | null
-  readonly named_end_to_end_id: string | null
-  readonly paid_by: readonly string[] | null
-  readonly arrived_on: string | null
-  readonly arrived_kind: OperationKind | null
-  readonly is_in_doubt: boolean
-  readonly adjustment_id: string | null
-  readonly held_by: string | null
-  readonly held_status: string | null
-  readonly is_of_held: boolean
-  readonly taken_back_from: string | null
-  readonly came_and_went: boolean
+/** A row of {@link openEntries}: the parts of an {@link OpenEntry} as columns. */
+export interface OpenRow extends Omit<OpenEntry, 'booked' | 'named' | 'paidBy' | 'arrivedOn' | 'heldBy'> {
+  readonly bookedOn: string | null
+  readonly bookedCents: bigint | null
+  readonly isByOperator: boolean | null
+  readonly namedId: string | null
+  readonly namedKind: OperationKind | null
+  readonly namedEndToEndId: string | null
+  readonly paidBy: readonly string[] | null
+  readonly arrivedOn: string | null
+  readonly arrivedKind: OperationKind | null
+  readonly heldBy: string | null
+  readonly heldStatus: string | null
 }
 
 /**
@@ -151,16 +135,20 @@ export function openEntries(picked: string): string {
        JOIN statement_entry t ON t.end_to_end_id = d.end_to_end_id AND t.kind = 'PAYMENT_TAKEN_BACK'
       GROUP BY t.end_to_end_id
    )
-   SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
-          s.reported_at, b.operation_id AS booked_operation_id, b.value_cents AS booked_cents,
-          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = b.operation_id) AS is_by_operator, n.id AS named_id,
-          n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
-          coalesce(c.id, p.id) AS arrived_on, CASE WHEN c.id IS NOT NULL THEN 'cash_in' WHEN p.id IS NOT NULL THEN 'adjustment' END AS arrived_kind,
+   SELECT s.direction, s.id AS "movementId", s.kind, s.end_to_end_id AS "endToEndId", s.reference,
+          s.value_cents AS "valueCents", s.occurred_at AS "occurredAt", s.seen_at AS "seenAt", s.asked_at AS "askedAt",
+          s.reported_at AS "reportedAt", b.operation_id AS "bookedOn", b.value_cents AS "bookedCents",
+          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = b.operation_id) AS "isByOperator",
+          n.id AS "namedId", n.kind AS "namedKind", n.end_to_end_id AS "namedEndToEndId", paid.ids AS "paidBy",
+          coalesce(c.id, p.id) AS "arrivedOn",
+          CASE WHEN c.id IS NOT NULL THEN 'cash_in' WHEN p.id IS NOT NULL THEN 'adjustment' END AS "arrivedKind",
           c.facts -> 'returns' -> s.id ->> 'state' IS NOT DISTINCT FROM 'in_doubt'
-            OR coalesce(p.is_returned_by_us, false) AS is_in_doubt,
-          a.id AS adjustment_id, h.id AS held_by, h.status AS held_status, coalesce(t.cents <= w.value_cents, false) AS is_of_held,
-          CASE WHEN m.is_taken_back THEN m.operation_id END AS taken_back_from,
-          coalesce(s.kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK') AND t.cents = r.value_cents, false) AS came_and_went
+            OR coalesce(p.is_returned_by_us, false) AS "isInDoubt",
+          a.id AS "adjustmentId", h.id AS "heldBy", h.status AS "heldStatus",
+          coalesce(t.cents <= w.value_cents, false) AS "isOfHeld",
+          CASE WHEN m.is_taken_back THEN m.operation_id END AS "takenBackFrom",
+          coalesce(s.kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK') AND t.cents = r.value_cents, false)
+            AS "isComeAndGone"
      FROM picked s
      LEFT JOIN LATERAL (
        SELECT x.*, ${isTakenBack('x')} AS is_taken_back FROM movement x WHERE x.direction = s.direction AND x.id = s.id LIMIT 1) m ON true
@@ -241,47 +229,23 @@ function keyParameters(keys: readonly EntryKey[]): KeyParameters {
 }
 
 export function openEntryOf(row: OpenRow): OpenEntry {
-  const subjectKind = SUBJECT_KINDS[row.kind]
+  const { bookedOn, bookedCents, isByOperator, namedId, namedKind, namedEndToEndId, paidBy, ...others } = row
+  const { arrivedOn, arrivedKind, heldBy, heldStatus, ...entry } = others
+  const { kind, endToEndId } = entry
   return {
-    kind: row.kind,
-    direction: row.direction,
-    movementId: row.id,
-    endToEndId: row.end_to_end_id,
-    reference: row.reference,
-    valueCents: row.value_cents,
-    occurredAt: row.occurred_at,
-    seenAt: row.seen_at,
-    askedAt: row.asked_at,
-    reportedAt: row.reported_at,
+    ...entry,
     booked:
-      row.booked_operation_id === null || row.booked_cents === null
+      bookedOn === null || bookedCents === null
         ? undefined
-        : {
-            operationId: row.booked_operation_id,
-            valueCents: row.booked_cents,
-            ...(row.is_by_operator ? { isByOperator: true } : {}),
-          },
+        : { operationId: bookedOn, valueCents: bookedCents, ...(isByOperator && { isByOperator }) },
     named:
-      row.named_id === null || row.named_kind === null
+      namedId === null || namedKind === null
         ? undefined
-        : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
-    paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
-    arrivedOn:
-      row.arrived_on === null || row.arrived_kind === null ? null : { id: row.arrived_on, kind: row.arrived_kind },
-    isInDoubt: row.is_in_doubt,
-    adjustmentId: row.adjustment_id,
-    heldBy: row.held_by === null || row.held_status === null ? null : { id: row.held_by, status: row.held_status },
-    isOfHeld: row.is_of_held,
-    takenBackFrom: row.taken_back_from,
-    isComeAndGone: row.came_and_went,
+        : { id: namedId, kind: namedKind, endToEndId: namedEndToEndId },
+    paidBy: (paidBy ?? []).map((id) => ({ id, kind: SUBJECT_KINDS[kind], endToEndId })),
+    arrivedOn: arrivedOn === null || arrivedKind === null ? null : { id: arrivedOn, kind: arrivedKind },
+    heldBy: heldBy === null || heldStatus === null ? null : { id: heldBy, status: heldStatus },
   }
-}
-
-export interface LineStore {
-  entry(key: EntryKey): Promise<StatementEntry | undefined>
-  /** The cases about entries that differ, open or closed, by their references. @source rules#cases.56 */
-  cases(references: readonly string[]): Promise<Map<string, LineCase>>
-  kindOf(operationId: string): Promise<OperationKind | undefined>
 }
 
 /** The case of an entry that differs. */
@@ -290,22 +254,17 @@ export interface LineCase {
   readonly facts: Document
 }
 
-const selectCases = statement<
-  [references: readonly string[]],
-  { reference: string; is_open: boolean; facts: Document }
->(
+const selectCases = statement<[references: readonly string[]], LineCase & { reference: string }>(
   'statement.cases',
-  `SELECT reference, closed_at IS NULL AS is_open, facts FROM "case"
+  `SELECT reference, closed_at IS NULL AS "isOpen", facts FROM "case"
     WHERE operation_id IS NULL AND kind = 'line_differs' AND reference = ANY ($1::text[])`,
 )
 
-const selectEntry = statement<
-  [direction: string, id: string, kind: string],
-  { end_to_end_id: string; reference: string; value_cents: bigint; occurred_at: number }
->(
+const selectEntry = statement<[direction: string, id: string, kind: string], StatementEntry>(
   'statement.case_entry',
-  `SELECT end_to_end_id, reference, value_cents, occurred_at FROM statement_entry
-    WHERE direction = $1 AND id = $2 AND kind = $3`,
+  `SELECT kind, direction, id AS "movementId", end_to_end_id AS "endToEndId", reference, value_cents AS "valueCents",
+          occurred_at AS "occurredAt"
+     FROM statement_entry WHERE direction = $1 AND id = $2 AND kind = $3`,
 )
 
 const selectKind = statement<[id: string], { kind: OperationKind }>(
@@ -313,34 +272,20 @@ const selectKind = statement<[id: string], { kind: OperationKind }>(
   'SELECT kind FROM operation WHERE id = $1',
 )
 
-export function createLineStore(database: Database): LineStore {
-  return {
-    entry: async ({ direction, movementId, kind }) => {
-      const [row] = await database.rows(selectEntry, [direction, movementId, kind])
-      if (!row) return undefined
-      const { end_to_end_id: endToEndId, reference, value_cents: valueCents, occurred_at: occurredAt } = row
-      return { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt }
-    },
-    cases: async (references) => {
-      const rows = references.length === 0 ? [] : await database.rows(selectCases, [references])
-      return new Map(rows.map(({ reference, is_open: isOpen, facts }) => [reference, { isOpen, facts }]))
-    },
-    kindOf: async (id) => (await database.rows(selectKind, [id]))[0]?.kind,
-  }
-}
-
 /** Attributes a line as a report of the bank; the next reading finds it booked. @source rules#cases.53 */
-export function createStatementLines(store: Pick<LineStore, 'entry' | 'kindOf'>, receivers: Receivers): StatementLines {
+export function createStatementLines(database: Database, receivers: Receivers): StatementLines {
   return {
     accepts: async (kind, operationId) =>
-      isEntryKind(kind) && (await store.kindOf(operationId)) === SUBJECT_KINDS[kind],
-    command: async ({ kind, ...key }, operationId) => {
-      const entry = isEntryKind(kind) ? await store.entry({ kind, ...key }) : undefined
+      isAttributable(kind) && (await database.rows(selectKind, [operationId]))[0]?.kind === SUBJECT_KINDS[kind],
+    command: async ({ kind, direction, movementId }, operationId) => {
+      if (!isAttributable(kind)) return undefined
+      const [entry] = await database.rows(selectEntry, [direction, movementId, kind])
       return entry && receivers[entry.kind].command(operationId, entry)
     },
   }
 }
 
-function isEntryKind(kind: string): kind is StatementEntry['kind'] {
+/** Operators attribute no tariffs. */
+function isAttributable(kind: string): kind is StatementEntry['kind'] {
   return kind !== 'TARIFF' && Object.hasOwn(SUBJECT_KINDS, kind)
 }

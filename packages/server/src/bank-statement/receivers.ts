@@ -7,7 +7,7 @@ import type { RefundInModule } from '../refund-in/index.ts'
 /** Applies entries of one kind to operations. */
 export interface Receiver {
   /** Requests a query of the bank, if its answer can report the movement. */
-  ask(id: string): Promise<void>
+  ask(id: string): Promise<unknown>
   /** Tells an operation that was asked about the entry that another one has booked it. */
   clearShown?(id: string): Promise<unknown>
   /**
@@ -19,7 +19,7 @@ export interface Receiver {
   command(id: string, entry: StatementEntry): Promise<Command<Accepted> | undefined>
 }
 
-export type Accepted = { readonly result: string } | undefined
+type Accepted = { readonly result: string } | undefined
 
 export type Receivers = Readonly<Record<StatementEntry['kind'], Receiver>>
 
@@ -31,93 +31,76 @@ export interface Subjects {
 
 /** @source rules#statement.5, failure-modes#P7 */
 export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
+  const shownBy = ({ apply }: Subjects['refunds'] | Subjects['cashOuts']) => ({
+    ask: (id: string) => apply(id, { on: 'work.requested', isShown: true }),
+    clearShown: (id: string) => apply(id, { on: 'work.requested', isShown: false }),
+  })
+  const takenBack = { apply: refunds.applyReturn, command: refunds.returnCommand }
   return {
     PAYMENT_RECEIVED: {
-      ask: async (id) => {
-        await cashIns.apply(id, { on: 'work.requested' })
-      },
-      take: async (id, entry) => resultOf(await cashIns.apply(id, paymentInput(entry))),
-      command: async (id, entry) => cashIns.command(id, paymentInput(entry)),
+      ask: (id) => cashIns.apply(id, { on: 'work.requested' }),
+      ...takingBy(cashIns, ({ endToEndId, valueCents, occurredAt }) => {
+        const payment = { endToEndId, valueCents, occurredAt, payer: UNKNOWN_PAYER }
+        return { on: 'partner.confirmed', payment, transactionId: null } as const
+      }),
     },
     PAYMENT_TAKEN_BACK: {
       // The bank's answer about a charge lists payments, not returns.
       ask: async () => undefined,
-      take: async (id, entry) => resultOf(await refunds.applyReturn(id, takenBack(entry))),
-      command: (id, entry) => refunds.returnCommand(id, takenBack(entry)),
+      ...takingBy(takenBack, (entry) => ({
+        ...returnOf(entry),
+        transactionId: null,
+        endToEndId: entry.endToEndId,
+      })),
     },
     REFUND_SENT: {
-      ask: async (id) => {
-        await refunds.apply(id, { on: 'work.requested', isShown: true })
-      },
-      clearShown: (id) => refunds.apply(id, { on: 'work.requested', isShown: false }),
-      take: async (id, entry) => resultOf(await refunds.apply(id, refundInput(entry))),
-      command: (id, entry) => refunds.command(id, refundInput(entry)),
+      ...shownBy(refunds),
+      ...takingBy(refunds, (entry) => ({ ...CONFIRMED, returned: returnOf(entry) })),
     },
     PAYOUT_SENT: {
-      ask: async (id) => {
-        await cashOuts.apply(id, { on: 'work.requested', isShown: true })
-      },
-      clearShown: (id) => cashOuts.apply(id, { on: 'work.requested', isShown: false }),
-      take: async (id, entry) => resultOf(await cashOuts.apply(id, payoutInput(entry))),
-      command: (id, entry) => cashOuts.command(id, payoutInput(entry)),
+      ...shownBy(cashOuts),
+      ...takingBy(cashOuts, ({ endToEndId, valueCents, occurredAt }) => ({
+        ...CONFIRMED,
+        movement: { endToEndId, valueCents, occurredAt, feeCents: undefined, recipient: undefined },
+      })),
     },
-    TARIFF: tariffs(cashOuts),
     PAYOUT_RETURNED: {
-      ask: async (id) => {
-        await cashOuts.apply(id, { on: 'work.requested' })
-      },
-      take: async (id, entry) => resultOf(await cashOuts.apply(id, payoutReturned(entry))),
-      command: (id, entry) => cashOuts.command(id, payoutReturned(entry)),
+      ask: (id) => cashOuts.apply(id, { on: 'work.requested' }),
+      ...takingBy(cashOuts, (entry) => ({ ...RETURNED, returned: returnOf(entry) })),
+    },
+    TARIFF: {
+      // Only the statement reports tariffs.
+      ask: async () => undefined,
+      ...takingBy(cashOuts, ({ movementId, reference, valueCents }) => ({
+        ...TARIFF,
+        // The first tariff of a payout is stored under the payout's id, see `withTariffNames`.
+        tariffId: movementId === reference ? '' : movementId,
+        tariffCents: valueCents,
+      })),
     },
   }
 }
 
-function paymentInput({ endToEndId, valueCents, occurredAt }: StatementEntry) {
-  const payment = { endToEndId, valueCents, occurredAt, payer: UNKNOWN_PAYER }
-  return { on: 'partner.confirmed', payment, transactionId: null } as const
+interface Applying<Input> {
+  apply(id: string, input: Input): Promise<Accepted>
+  command(id: string, input: Input): Command<Accepted> | Promise<Command<Accepted> | undefined>
 }
 
-function takenBack(entry: StatementEntry) {
-  return { ...returnOf(entry), transactionId: null, endToEndId: entry.endToEndId }
-}
-
-function refundInput(entry: StatementEntry) {
-  return { on: 'partner.confirmed', returned: returnOf(entry), transactionId: null, isVerified: true } as const
-}
-
-function payoutInput({ endToEndId, valueCents, occurredAt }: StatementEntry) {
-  const movement = { endToEndId, valueCents, occurredAt, feeCents: undefined, recipient: undefined }
-  return { on: 'partner.confirmed', movement, transactionId: null, isVerified: true } as const
-}
-
-function payoutReturned(entry: StatementEntry) {
-  return { on: 'partner.returned', returned: returnOf(entry), isVerified: true } as const
-}
-
-function tariffs(cashOuts: Subjects['cashOuts']): Receiver {
+function takingBy<Input>(
+  { apply, command }: Applying<Input>,
+  inputOf: (entry: StatementEntry) => NoInfer<Input>,
+): Pick<Receiver, 'take' | 'command'> {
   return {
-    // Only the statement reports tariffs.
-    ask: async () => undefined,
-    take: async (id, entry) =>
-      resultOf(
-        await cashOuts.apply(id, { on: 'partner.tariff', tariffId: tariffIdOf(entry), tariffCents: entry.valueCents }),
-      ),
-    // Operators cannot attribute tariffs.
-    command: async () => undefined,
+    take: async (id, entry) => (await apply(id, inputOf(entry)))?.result ?? 'GONE',
+    command: async (id, entry) => command(id, inputOf(entry)),
   }
 }
 
-/** The first tariff has the payout's id, as payouts used to have only one. */
-function tariffIdOf({ movementId, reference }: StatementEntry): string {
-  return movementId === reference ? '' : movementId
-}
-
+const CONFIRMED = { on: 'partner.confirmed', transactionId: null, isVerified: true } as const
+const RETURNED = { on: 'partner.returned', isVerified: true } as const
+const TARIFF = { on: 'partner.tariff' } as const
 const UNKNOWN_PAYER = { name: undefined, document: undefined, ispb: undefined }
 
 function returnOf({ movementId, valueCents, occurredAt }: StatementEntry) {
   return { returnId: movementId, valueCents, occurredAt }
-}
-
-function resultOf(outcome: Accepted): string {
-  return outcome?.result ?? 'GONE'
 }

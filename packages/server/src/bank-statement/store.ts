@@ -5,7 +5,6 @@ import {
   closingCasesOf,
   ENTRY_ROWS,
   type EntryKey,
-  type EntryMarking,
   type EntryParameters,
   entryParameters,
   MISSING,
@@ -15,54 +14,6 @@ import {
   openEntryOf,
 } from './lines.ts'
 import type { LackingMovement, NamedTariff, OpenEntry } from './rules.ts'
-
-/** Reports of the bank are only inserted; outcomes are stored beside them. */
-export interface StatementStore extends EntryMarking {
-  /** Takes the lease if a reading is due and the lease is free. */
-  claim(leaseId: string, nowMs: number, until: number): Promise<Mark | undefined>
-  readFrom(leaseId: string, from: number): Promise<void>
-  /** Extends the lease. @returns whether it is still ours */
-  extend(leaseId: string, until: number): Promise<boolean>
-  giveUp(leaseId: string, dueAt: number): Promise<void>
-  /** Ends a complete reading. @returns whether the lease was still ours; otherwise nothing changed */
-  finish(leaseId: string, read: FinishedReading): Promise<boolean>
-  /** Creation of our first operation; `null`: none. */
-  oldestOperationAt(): Promise<number | null>
-
-  /**
-   * Stores the entries of a page.
-   * @returns those stored with other values before, with these values
-   */
-  keep(entries: readonly StatementEntry[], nowMs: number): Promise<Restated[]>
-  /** Tariffs stored under the references of these. */
-  keptTariffs(entries: readonly StatementEntry[]): Promise<NamedTariff[]>
-  /** Reopens tariffs of the last day that name a payout of ours after all. @source rules#statement.4 */
-  reopenTariffs(nowMs: number): Promise<void>
-  /** Unsettled entries without a case in a direction, largest first, after the given one. */
-  unreported(direction: StatementEntry['direction'], after: OpenEntry | undefined, limit: number): Promise<OpenEntry[]>
-  /** Unsettled entries with a case in a fixed order, after the given one. */
-  reported(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
-  isBooked(entry: Pick<StatementEntry, 'direction' | 'movementId'>): Promise<boolean>
-  /** Earlier of booking and first sighting of the oldest unsettled entry without a case; `null`: none. */
-  oldestUnreportedAt(): Promise<number | null>
-
-  /**
-   * Records movements that our books had by `bookedUntil` and the statement lacks. Each is checked once; missing ones
-   * become gaps.
-   * @param bookedSince earlier bookings are skipped, as their part of the statement was never read
-   */
-  noteGaps(nowMs: number, bookedUntil: number, bookedSince: number): Promise<void>
-  /**
-   * Missing movements due for rereading, after an eighth of their age, until their case is closed. Records the
-   * rereading.
-   */
-  toReread(nowMs: number, limit: number): Promise<LackingMovement[]>
-  /** Closes gaps, and their cases, that the statement has filled. */
-  fillGaps(nowMs: number): Promise<void>
-  /** Gaps recorded by an earlier reading and older than the statement's delay: the largest per direction. */
-  gapsToReport(nowMs: number, listedWithin: ListedWithin, limit: number): Promise<Gap[]>
-  noteGapsReported(gaps: readonly Gap[], nowMs: number): Promise<void>
-}
 
 /** Progress of reading, epoch milliseconds; see the table for the clocks. */
 export interface Mark {
@@ -97,19 +48,12 @@ export interface Gap {
   readonly missedAt: number
 }
 
-const claim = statement<
-  [leaseId: string, now: string, until: string],
-  {
-    read_from: number | null
-    matched_until: number | null
-    read_at: number | null
-    stamp_offset_ms: number | null
-  }
->(
+const claim = statement<[leaseId: string, now: string, until: string], Mark>(
   'statement.claim',
   `UPDATE statement_mark SET lease_id = $1, lease_until = $3
     WHERE due_at <= $2 AND (lease_until IS NULL OR lease_until <= $2)
-   RETURNING read_from, matched_until, read_at, stamp_offset_ms`,
+   RETURNING read_from AS "readFrom", matched_until AS "matchedUntil", read_at AS "readAt",
+             stamp_offset_ms AS "stampOffsetMs"`,
 )
 
 const extend = statement<[leaseId: string, until: string], { held: boolean }>(
@@ -165,14 +109,7 @@ const insertEntries = statement<[...EntryParameters, now: string]>(
 
 const selectRestated = statement<
   EntryParameters,
-  {
-    ordinal: bigint
-    value_cents: bigint
-    end_to_end_id: string
-    reference: string
-    booked_on: string | null
-    booked_cents: bigint | null
-  }
+  Restated['before'] & { ordinal: bigint; bookedOn: string | null; bookedCents: bigint | null }
 >(
   'statement.retold',
   `WITH restated AS MATERIALIZED (
@@ -189,19 +126,18 @@ const selectRestated = statement<
             SELECT c.reference FROM "case" c
              WHERE c.operation_id IS NULL AND c.kind = 'line_differs' AND c.facts ? 'before')
    )
-   SELECT r.ordinal, r.value_cents, r.end_to_end_id, r.reference, m.operation_id AS booked_on, m.value_cents AS booked_cents
+   SELECT r.ordinal, r.value_cents AS "valueCents", r.end_to_end_id AS "endToEndId", r.reference,
+          m.operation_id AS "bookedOn", m.value_cents AS "bookedCents"
      FROM restated r
      LEFT JOIN LATERAL (SELECT x.operation_id, x.value_cents FROM movement x
                          WHERE x.direction = r.direction AND x.id = r.id AND NOT ${isTakenBack('x')} LIMIT 1) m ON true
     ORDER BY r.ordinal`,
 )
 
-const selectTariffs = statement<
-  [references: readonly string[]],
-  { id: string; end_to_end_id: string; value_cents: bigint; occurred_at: number }
->(
+const selectTariffs = statement<[references: readonly string[]], NamedTariff>(
   'statement.kept_tariffs',
-  `SELECT id, end_to_end_id, value_cents, occurred_at FROM statement_entry
+  `SELECT id AS reference, end_to_end_id AS "endToEndId", value_cents AS "valueCents", occurred_at AS "occurredAt"
+     FROM statement_entry
     WHERE direction = 'out' AND kind = 'TARIFF' AND id = ANY ($1)`,
 )
 
@@ -327,10 +263,10 @@ const fillGaps = statement<[now: string]>(
 
 const selectGaps = statement<
   [now: string, received: number, returned: number, sent: number, givenBack: number, limit: number],
-  { direction: 'in' | 'out'; id: string; operation_id: string; value_cents: bigint; missed_at: number }
+  Gap
 >(
   'statement.gaps_to_report',
-  `SELECT direction, id, operation_id, value_cents, missed_at
+  `SELECT direction, id, operation_id AS "operationId", value_cents AS "valueCents", missed_at AS "missedAt"
      FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
              FROM statement_gap o
             WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1::timestamptz
@@ -342,7 +278,7 @@ const selectGaps = statement<
 )
 
 /** Reread after an eighth of the age: with every reading at first, every three hours after a day. */
-const toReread = statement<[now: string, limit: number], { ordered_at: number; booked_at: number }>(
+const toReread = statement<[now: string, limit: number], LackingMovement>(
   'statement.to_reread',
   `UPDATE statement_gap g SET reread_at = $1
      FROM (SELECT l.direction, l.id, o.created_at, (o.facts ->> 'paidAt')::float8 AS paid_ms
@@ -354,7 +290,7 @@ const toReread = statement<[now: string, limit: number], { ordered_at: number; b
                                  AND c.reference = l.direction || ' ' || l.id)
             ORDER BY l.reread_at NULLS FIRST LIMIT $2) due
     WHERE g.direction = due.direction AND g.id = due.id
-   RETURNING coalesce(to_timestamp(due.paid_ms / 1000), due.created_at) AS ordered_at, g.booked_at`,
+   RETURNING coalesce(to_timestamp(due.paid_ms / 1000), due.created_at) AS "orderedAt", g.booked_at AS "bookedAt"`,
 )
 
 const noteGapsReported = statement<[directions: readonly string[], ids: readonly string[], now: string]>(
@@ -367,116 +303,120 @@ const noteGapsReported = statement<[directions: readonly string[], ids: readonly
 const GAPS_BATCH = 5_000
 const GAPS_MAX = 100_000
 
-export function createStatementStore(database: Database): StatementStore {
-  return { ...marks(database), ...entriesOf(database), ...gapsOf(database) }
+/** Reports of the bank are only inserted; outcomes are stored beside them. */
+export type StatementStore = ReturnType<typeof createStatementStore>
+
+export function createStatementStore(database: Database) {
+  return { ...markOf(database), ...entriesOf(database), ...markingOf(database), ...gapsOf(database) }
 }
 
-type OfMark = 'claim' | 'readFrom' | 'extend' | 'giveUp' | 'finish' | 'oldestOperationAt'
-
-function marks(database: Database): Pick<StatementStore, OfMark> {
+function markOf(database: Database) {
   return {
-    claim: async (leaseId, nowMs, until) => {
-      const [row] = await database.rows(claim, [leaseId, instantParameter(nowMs), instantParameter(until)])
-      if (!row) return undefined
-      const { read_from, matched_until, read_at, stamp_offset_ms } = row
-      return { readFrom: read_from, matchedUntil: matched_until, readAt: read_at, stampOffsetMs: stamp_offset_ms }
-    },
-    extend: async (leaseId, until) => (await database.rows(extend, [leaseId, instantParameter(until)])).length > 0,
-    giveUp: async (leaseId, dueAt) => {
+    /** Takes the lease if a reading is due and the lease is free. */
+    claim: async (leaseId: string, nowMs: number, until: number): Promise<Mark | undefined> =>
+      (await database.rows(claim, [leaseId, instantParameter(nowMs), instantParameter(until)]))[0],
+    /** Extends the lease. @returns whether it is still ours */
+    extend: async (leaseId: string, until: number): Promise<boolean> =>
+      (await database.rows(extend, [leaseId, instantParameter(until)])).length > 0,
+    giveUp: async (leaseId: string, dueAt: number): Promise<void> => {
       await database.rows(giveUp, [leaseId, instantParameter(dueAt)])
     },
-    readFrom: async (leaseId, from) => {
+    readFrom: async (leaseId: string, from: number): Promise<void> => {
       await database.rows(readFrom, [leaseId, instantParameter(from)])
     },
-    finish: async (leaseId, { matchedUntil, readAt, dueAt, stampOffsetMs = null }) => {
+    /** Ends a complete reading. @returns whether the lease was still ours; otherwise nothing changed */
+    finish: async (
+      leaseId: string,
+      { matchedUntil, readAt, dueAt, stampOffsetMs }: FinishedReading,
+    ): Promise<boolean> => {
       const instants = [matchedUntil, readAt, dueAt].map(instantParameter) as [string, string, string]
-      return (await database.rows(finish, [leaseId, ...instants, stampOffsetMs])).length > 0
+      return (await database.rows(finish, [leaseId, ...instants, stampOffsetMs ?? null])).length > 0
     },
-    oldestOperationAt: async () => (await database.rows(selectOldest, []))[0]?.created_at ?? null,
+    /** Creation of our first operation; `null`: none. */
+    oldestOperationAt: async (): Promise<number | null> =>
+      (await database.rows(selectOldest, []))[0]?.created_at ?? null,
   }
 }
 
-type OfGaps = 'noteGaps' | 'toReread' | 'fillGaps' | 'gapsToReport' | 'noteGapsReported'
-
-function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
+function entriesOf(database: Database) {
   return {
-    keep: async (entries, nowMs) => {
+    /**
+     * Stores the entries of a page.
+     * @returns those stored with other values before, with these values
+     */
+    keep: async (entries: readonly StatementEntry[], nowMs: number): Promise<Restated[]> => {
       if (entries.length === 0) return []
       await database.rows(insertEntries, [...entryParameters(entries), instantParameter(nowMs)])
       const rows = await database.rows(selectRestated, entryParameters(entries))
-      return rows.flatMap(({ ordinal, value_cents, end_to_end_id, reference, booked_on, booked_cents }) => {
+      return rows.flatMap(({ ordinal, bookedOn, bookedCents, ...before }) => {
         const entry = entries[Number(ordinal) - 1]
-        const before = { valueCents: value_cents, endToEndId: end_to_end_id, reference }
         const booked =
-          booked_on === null || booked_cents === null ? undefined : { operationId: booked_on, valueCents: booked_cents }
+          bookedOn === null || bookedCents === null ? undefined : { operationId: bookedOn, valueCents: bookedCents }
         return entry ? [{ entry, before, booked }] : []
       })
     },
-    keptTariffs: async (entries) => {
+    /** Tariffs stored under the references of these. */
+    keptTariffs: async (entries: readonly StatementEntry[]): Promise<NamedTariff[]> => {
       const references = entries.flatMap(({ kind, reference }) => (kind === 'TARIFF' ? [reference] : []))
-      if (references.length === 0) return []
-      const rows = await database.rows(selectTariffs, [references])
-      return rows.map(({ id, end_to_end_id, value_cents, occurred_at }) => ({
-        reference: id,
-        endToEndId: end_to_end_id,
-        valueCents: value_cents,
-        occurredAt: occurred_at,
-      }))
+      return references.length === 0 ? [] : database.rows(selectTariffs, [references])
     },
-    reopenTariffs: async (nowMs) => {
+    /** Reopens tariffs of the last day that name a payout of ours after all. @source rules#statement.4 */
+    reopenTariffs: async (nowMs: number): Promise<void> => {
       await database.rows(reopenTariffs, [instantParameter(nowMs)])
     },
-    unreported: async (direction, after, limit) => {
+    /** Unsettled entries without a case in a direction, largest first, after the given one. */
+    unreported: async (
+      direction: StatementEntry['direction'],
+      after: OpenEntry | undefined,
+      limit: number,
+    ): Promise<OpenEntry[]> => {
       const { valueCents = MAX_CENTS, movementId = '', kind = '' } = after ?? {}
       return (await database.rows(selectUnreported, [direction, valueCents, movementId, kind, limit])).map(openEntryOf)
     },
-    reported: async (after, limit) => {
+    /** Unsettled entries with a case in a fixed order, after the given one. */
+    reported: async (after: EntryKey | undefined, limit: number): Promise<OpenEntry[]> => {
       const { direction = '', movementId = '', kind = '' } = after ?? {}
       return (await database.rows(selectReported, [direction, movementId, kind, limit])).map(openEntryOf)
     },
-    isBooked: async ({ direction, movementId }) =>
+    isBooked: async ({ direction, movementId }: Pick<StatementEntry, 'direction' | 'movementId'>): Promise<boolean> =>
       (await database.rows(selectBooked, [direction, movementId]))[0]?.is_booked === true,
-    oldestUnreportedAt: async () => (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
-    ...markingOf(database),
+    /** Earlier of booking and first sighting of the oldest unsettled entry without a case; `null`: none. */
+    oldestUnreportedAt: async (): Promise<number | null> =>
+      (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
   }
 }
 
-function gapsOf(database: Database): Pick<StatementStore, OfGaps> {
+function gapsOf(database: Database) {
   return {
-    noteGaps: async (nowMs, bookedUntil, bookedSince) => {
+    /**
+     * Records movements that our books had by `bookedUntil` and the statement lacks. Each is checked once; missing ones
+     * become gaps.
+     * @param bookedSince earlier bookings are skipped, as their part of the statement was never read
+     */
+    noteGaps: async (nowMs: number, bookedUntil: number, bookedSince: number): Promise<void> => {
       const instants = [nowMs, bookedUntil, bookedSince].map(instantParameter) as [string, string, string]
       for (let looked = 0; looked < GAPS_MAX; looked += GAPS_BATCH) {
         const [row] = await database.rows(insertGaps, [...instants, GAPS_BATCH])
         if (Number(row?.checked ?? 0) < GAPS_BATCH) return
       }
     },
-    toReread: async (nowMs, limit) => {
-      const rows = await database.rows(toReread, [instantParameter(nowMs), limit])
-      return rows.map(({ ordered_at, booked_at }) => ({ orderedAt: ordered_at, bookedAt: booked_at }))
-    },
-    fillGaps: async (nowMs) => {
+    /**
+     * Missing movements due for rereading, after an eighth of their age, until their case is closed. Records the
+     * rereading.
+     */
+    toReread: (nowMs: number, limit: number): Promise<LackingMovement[]> =>
+      database.rows(toReread, [instantParameter(nowMs), limit]),
+    /** Closes gaps, and their cases, that the statement has filled. */
+    fillGaps: async (nowMs: number): Promise<void> => {
       await database.rows(fillGaps, [instantParameter(nowMs)])
     },
-    gapsToReport: async (nowMs, within, limit) => {
+    /** Gaps recorded by an earlier reading and older than the statement's delay: the largest per direction. */
+    gapsToReport: (nowMs: number, within: ListedWithin, limit: number): Promise<Gap[]> => {
       const { PAYMENT_RECEIVED: received, PAYOUT_RETURNED: returned, PAYOUT_SENT: sent } = within
       const givenBack = Math.max(within.REFUND_SENT, within.PAYMENT_TAKEN_BACK)
-      const rows = await database.rows(selectGaps, [
-        instantParameter(nowMs),
-        received,
-        returned,
-        sent,
-        givenBack,
-        limit,
-      ])
-      return rows.map(({ direction, id, operation_id, value_cents, missed_at }) => ({
-        direction,
-        id,
-        operationId: operation_id,
-        valueCents: value_cents,
-        missedAt: missed_at,
-      }))
+      return database.rows(selectGaps, [instantParameter(nowMs), received, returned, sent, givenBack, limit])
     },
-    noteGapsReported: async (gaps, nowMs) => {
+    noteGapsReported: async (gaps: readonly Gap[], nowMs: number): Promise<void> => {
       if (gaps.length === 0) return
       const [directions, ids] = [gaps.map(({ direction }) => direction), gaps.map(({ id }) => id)]
       await database.rows(noteGapsReported, [directions, ids, instantParameter(nowMs)])

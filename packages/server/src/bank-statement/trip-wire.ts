@@ -13,16 +13,6 @@ export interface Difference {
   readonly isDanger: boolean
 }
 
-/** Reports differences, and suspends payouts and refunds for dangerous ones. */
-export interface TripWire {
-  /**
-   * Suspends for new dangerous differences, then opens the cases. After a crash in between both are repeated, without a
-   * second suspension.
-   * @source rules#trip-wire.1, rules#trip-wire.5, failure-modes#PL-50
-   */
-  report(differences: readonly Difference[]): Promise<void>
-}
-
 const TRIP_WIRE = 'trip-wire'
 
 const selectSwitchVersion = statement<[], { version: bigint }>(
@@ -48,7 +38,7 @@ async function suspendedFor(database: Database, differences: readonly Difference
   return new Set(rows.map(({ name }) => name))
 }
 
-export interface TripWireOptions {
+interface TripWireOptions {
   readonly database: Database
   readonly engine: Pick<Engine, 'execute'>
   readonly logger: Logger
@@ -56,7 +46,10 @@ export interface TripWireOptions {
   readonly onTrip?: () => void
 }
 
-export function createTripWire({ database, engine, logger, onTrip }: TripWireOptions): TripWire {
+export type TripWire = ReturnType<typeof createTripWire>
+
+/** Reports differences, and suspends payouts and refunds for dangerous ones. */
+export function createTripWire({ database, engine, logger, onTrip }: TripWireOptions) {
   /** @returns false if the switch was set meanwhile, possibly for the same difference */
   async function suspended(differences: readonly Difference[]): Promise<boolean> {
     // In this order, as a later suspension changes the version.
@@ -81,7 +74,12 @@ export function createTripWire({ database, engine, logger, onTrip }: TripWireOpt
   }
 
   return {
-    report: async (differences) => {
+    /**
+     * Suspends for new dangerous differences, then opens the cases. After a crash in between both are repeated, without
+     * a second suspension.
+     * @source rules#trip-wire.1, rules#trip-wire.5, failure-modes#PL-50
+     */
+    report: async (differences: readonly Difference[]): Promise<void> => {
       if (differences.length === 0) return
       const dangers = differences.filter(({ isDanger }) => isDanger)
       while (dangers.length > 0 && !(await suspended(dangers)));

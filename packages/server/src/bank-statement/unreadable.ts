@@ -4,24 +4,11 @@ import { sha256Hex } from '../platform/crypto.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Window } from './rules.ts'
-import type { Difference } from './trip-wire.ts'
+import type { TripWire } from './trip-wire.ts'
 
-/**
- * Unreadable items of the bank's statement. Each opens a case with its bytes and hides no other item. Its window is
- * reread hourly until the item is readable or the case is closed.
- * @source rules#statement.12
- */
-export interface UnreadableItems {
-  report(page: StatementPage, window: Window): Promise<void>
-  /** Windows due for rereading, each once an hour. */
-  dueWindows(): Promise<readonly Window[]>
-  /** Closes the cases of a completely read window whose items were readable. */
-  ended(window: Window, pages: readonly StatementPage[]): Promise<void>
-}
-
-export interface UnreadableItemsOptions {
+interface UnreadableItemsOptions {
   readonly database: Database
-  readonly report: (differences: readonly Difference[]) => Promise<void>
+  readonly report: TripWire['report']
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -53,13 +40,20 @@ const close = statement<[references: readonly string[], now: string]>(
     WHERE operation_id IS NULL AND kind = '${KIND}' AND reference = ANY($1) AND closed_at IS NULL`,
 )
 
-export function createUnreadableItems({ database, report, clock, logger }: UnreadableItemsOptions): UnreadableItems {
+export type UnreadableItems = ReturnType<typeof createUnreadableItems>
+
+/**
+ * Unreadable items of the bank's statement. Each opens a case with its bytes and hides no other item. Its window is
+ * reread hourly until the item is readable or the case is closed.
+ * @source rules#statement.12
+ */
+export function createUnreadableItems({ database, report, clock, logger }: UnreadableItemsOptions) {
   /** Last reread per case, by this process. */
   const readAt = new Map<string, number>()
   const open = () => database.rows(selectOpen, [OPEN_MAX])
 
   return {
-    report: async ({ unreadable = [] }, { from, to }) => {
+    report: async ({ unreadable = [] }: StatementPage, { from, to }: Window): Promise<void> => {
       if (unreadable.length === 0) return
       const rows = await database.rows(selectKnown, [unreadable.map(referenceOf)])
       const known = new Set(rows.map(({ reference }) => reference))
@@ -76,7 +70,8 @@ export function createUnreadableItems({ database, report, clock, logger }: Unrea
       )
       for (const item of fresh) readAt.set(referenceOf(item), clock.now())
     },
-    dueWindows: async () => {
+    /** Windows due for rereading, each once an hour. */
+    dueWindows: async (): Promise<readonly Window[]> => {
       const isDue = (reference: string) => clock.now() - (readAt.get(reference) ?? 0) >= AGAIN_MS
       const windows = new Map<string, Window>()
       for (const { reference, facts } of (await open()).filter((one) => isDue(one.reference))) {
@@ -88,7 +83,8 @@ export function createUnreadableItems({ database, report, clock, logger }: Unrea
       }
       return [...windows.values()]
     },
-    ended: async ({ from, to }, pages) => {
+    /** Closes the cases of a completely read window whose items were readable. */
+    ended: async ({ from, to }: Window, pages: readonly StatementPage[]): Promise<void> => {
       const lists = new Set(pages.map(({ list }) => list))
       const seen = new Set(pages.flatMap(({ unreadable = [] }) => unreadable.map(referenceOf)))
       const looksBack = new Set(pages.flatMap((page) => (page.looksBack ? [page.list] : [])))

@@ -1,5 +1,13 @@
 import { openApiPixBank } from './api-pix/bank.ts'
-import { apiPixConfig, apiPixFaults, apiPixVariables, efiConfig, efiFaults, efiVariables } from './api-pix/config.ts'
+import {
+  apiPixConfig,
+  apiPixFaults,
+  apiPixVariables,
+  efiConfig,
+  efiFaults,
+  efiVariables,
+  standardSettings,
+} from './api-pix/config.ts'
 import { type Connector, connector } from './bank.ts'
 import { readPartnerTls } from './certificates.ts'
 import { openEfiBank } from './efi/bank.ts'
@@ -23,13 +31,6 @@ export const pixgate = connector({
   configOf: pixgateBankConfig,
   open: openPixgateBank,
 })
-
-const standardSettings = {
-  address: 'PIXGATE_BANK_API_URL',
-  credentials: 'PIXGATE_BANK_CLIENT_SECRET',
-  certificate: 'PIXGATE_BANK_CERTIFICATE',
-  authorities: 'PIXGATE_BANK_CA',
-} as const
 
 const apiPix = connector({
   title: 'A bank that follows the Central Bank’s API Pix',

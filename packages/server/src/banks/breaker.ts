@@ -42,8 +42,6 @@ const QR_CODES_AT_ONCE = 16
 /** Maximum of callers with a count; the least recent is dropped. */
 const ASKERS_MAX = 1_000
 
-const NO_ASKER = ''
-
 /**
  * Circuit breakers of a bank, in memory, with a log line at each change.
  *
@@ -53,124 +51,127 @@ const NO_ASKER = ''
  * that the bank may be unable to decode.
  * @source rules#partner.6, rules#partner.9
  */
-export function createBreaker(clock: Pick<Clock, 'now'>, logger: Logger) {
-  const orders = createOrderCount()
-  const counts: Readonly<Record<BreakerName, Count>> = {
-    orders,
-    charges: createCount(SHORT_WAIT_MS),
-    qr_codes: createAskerCounts(),
-  }
-  const reasons = new Map<BreakerName, string>()
-  const open = new Set<BreakerName>()
+export class Breakers {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #logger: Logger
+  readonly #orders = new Count(OUTAGE_WAIT_MS)
+  readonly #charges = new Count(SHORT_WAIT_MS)
+  readonly #askers = new LRUCache<string, { readonly count: Count; underWay: number }>({ max: ASKERS_MAX })
+  readonly #reasons = new Map<BreakerName, string>()
+  readonly #open = new Set<BreakerName>()
+  #ordersRefusedUntil = 0
 
-  function look(name: BreakerName): number {
-    const wanted = counts[name].wanted(clock.now())
-    const isOpen = breakerStateOf(wanted) !== 'closed'
-    if (isOpen && !open.has(name)) {
-      logger.error({ event: 'bank.breaker_opened', breaker: name, reason: reasons.get(name) }, OPENED[name])
-      open.add(name)
+  constructor(clock: Pick<Clock, 'now'>, logger: Logger) {
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  /**
+   * Number of calls to make at once: none, one to test the bank, or any number.
+   * @param asker caller for QR codes; absent: the minimum over all callers
+   */
+  wanted(name: BreakerName, asker?: string): number {
+    const wanted = this.#look(name)
+    if (asker === undefined) return wanted
+    const { count, underWay } = this.#askerOf(asker)
+    return underWay < QR_CODES_AT_ONCE ? count.wanted(this.#clock.now()) : 0
+  }
+
+  /**
+   * Records the start of a call. While one call tests the bank, no other charge or QR code is wanted. Orders need no
+   * record: while half open, each claim takes one.
+   */
+  begin(call: BankCall, asker?: string): void {
+    if (call === 'createCharge') this.#charges.begin(this.#clock.now())
+    if (call !== 'decodeQrCode') return
+    const of = this.#askerOf(asker)
+    of.underWay += 1
+    of.count.begin(this.#clock.now())
+  }
+
+  note(call: BankCall, answer: AnyAnswer, asker?: string): void {
+    if (NOT_NOTED.has(call)) return
+    const [now, name] = [this.#clock.now(), COUNTED_BY[call]]
+    if (answer.httpStatus === 401 || answer.httpStatus === 403) {
+      this.#refuseOrders(now)
+      this.#reasons.set('orders', reasonOf(answer))
     }
-    if (!isOpen && open.delete(name)) logger.info({ event: 'bank.breaker_closed', breaker: name }, CLOSED[name])
-    return wanted
+    if (!name) return
+    if (name === 'orders') this.#noteOrder(answer, now)
+    else if (name === 'charges') this.#charges.note(isFailure(answer), now)
+    else {
+      const of = this.#askerOf(asker)
+      of.underWay = Math.max(0, of.underWay - 1)
+      of.count.note(isFailure(answer), now)
+    }
+    if (isFailure(answer)) this.#reasons.set(name, reasonOf(answer))
+    this.#look(name)
   }
-  return {
-    /**
-     * Number of calls to make at once: none, one to test the bank, or any number.
-     * @param asker caller for QR codes; absent: the minimum over all callers
-     */
-    wanted(name: BreakerName, asker?: string): number {
-      const wanted = look(name)
-      return asker === undefined ? wanted : counts[name].wanted(clock.now(), asker)
-    },
-    /** Records the start of a call. While one call tests the bank, no other charge or QR code is wanted. */
-    begin(call: BankCall, asker?: string): void {
-      const name = COUNTED_BY[call]
-      if (name) counts[name].begin(clock.now(), asker)
-    },
-    note(call: BankCall, answer: AnyAnswer, asker?: string): void {
-      if (NOT_NOTED.has(call)) return
-      const [now, name] = [clock.now(), COUNTED_BY[call]]
-      const isUnauthorized = answer.httpStatus === 401 || answer.httpStatus === 403
-      if (isUnauthorized) orders.refuse(now)
-      if (isUnauthorized && isFailure(answer)) reasons.set('orders', reasonOf(answer))
-      if (!name) return
-      counts[name].note(answer, now, asker)
-      if (isFailure(answer)) reasons.set(name, reasonOf(answer))
-      look(name)
-    },
-  }
-}
 
-interface Count {
-  wanted(now: number, asker?: string): number
-  begin(now: number, asker?: string): void
-  note(answer: AnyAnswer, now: number, asker?: string): void
-}
-
-function createCount(waitMs: number): Count {
-  let failures = 0
-  let closedUntil = 0
-  return {
-    wanted: (now) => {
-      if (now < closedUntil) return 0
-      return failures >= FAILURES_MAX ? 1 : Number.POSITIVE_INFINITY
-    },
-    begin: (now) => {
-      if (failures >= FAILURES_MAX) closedUntil = now + waitMs
-    },
-    note: (answer, now) => {
-      failures = isFailure(answer) ? failures + 1 : 0
-      closedUntil = failures >= FAILURES_MAX ? now + waitMs : 0
-    },
+  #noteOrder(answer: AnyAnswer, now: number): void {
+    // The cause was the order's QR code: not the bank's answer to an order.
+    if (answer.isOfOrderAlone) return
+    // A call that was held back, as the bank requested a pause, prolongs it and is not counted.
+    const isHeldBack = answer.retryAfterMs !== undefined
+    if (isHeldBack || answer.httpStatus === 429) this.#refuseOrders(now, answer.retryAfterMs)
+    if (!isHeldBack) this.#orders.note(isFailure(answer), now)
   }
-}
 
-function createOrderCount(): Count & { refuse(now: number): void } {
-  const count = createCount(OUTAGE_WAIT_MS)
-  let refusedUntil = 0
-  function refuse(now: number, waitMs = REFUSAL_WAIT_MS): void {
-    refusedUntil = Math.max(refusedUntil, now + waitMs)
+  #refuseOrders(now: number, waitMs = REFUSAL_WAIT_MS): void {
+    this.#ordersRefusedUntil = Math.max(this.#ordersRefusedUntil, now + waitMs)
   }
-  return {
-    refuse,
-    wanted: (now) => (now < refusedUntil ? 0 : count.wanted(now)),
-    // While half open, each claim takes one order; only answers to orders change the count.
-    begin: () => undefined,
-    note: (answer, now) => {
-      // The cause was the order's QR code or our own hold: neither is the bank's answer to an order.
-      if (answer.isOfOrderAlone) return
-      if (answer.retryAfterMs !== undefined) refuse(now, answer.retryAfterMs)
-      else {
-        if (answer.httpStatus === 429) refuse(now)
-        count.note(answer, now)
-      }
-    },
-  }
-}
 
-function createAskerCounts(): Count {
-  const askers = new LRUCache<string, { readonly count: Count; underWay: number }>({ max: ASKERS_MAX })
-  function askerOf(name = NO_ASKER) {
-    const asker = askers.get(name) ?? { count: createCount(SHORT_WAIT_MS), underWay: 0 }
-    askers.set(name, asker)
+  #askerOf(name = '') {
+    const asker = this.#askers.get(name) ?? { count: new Count(SHORT_WAIT_MS), underWay: 0 }
+    this.#askers.set(name, asker)
     return asker
   }
-  return {
-    wanted: (now, name) => {
-      if (name === undefined) return Math.min(...[...askers.values()].map(({ count }) => count.wanted(now)))
-      const { count, underWay } = askerOf(name)
-      return underWay < QR_CODES_AT_ONCE ? count.wanted(now) : 0
-    },
-    begin: (now, name) => {
-      const asker = askerOf(name)
-      asker.underWay += 1
-      asker.count.begin(now)
-    },
-    note: (answer, now, name) => {
-      const asker = askerOf(name)
-      asker.underWay = Math.max(0, asker.underWay - 1)
-      asker.count.note(answer, now)
-    },
+
+  #wantedOf(name: BreakerName): number {
+    const now = this.#clock.now()
+    if (name === 'orders') return now < this.#ordersRefusedUntil ? 0 : this.#orders.wanted(now)
+    if (name === 'charges') return this.#charges.wanted(now)
+    return Math.min(...[...this.#askers.values()].map(({ count }) => count.wanted(now)))
+  }
+
+  /** Logs a breaker that opened or closed. */
+  #look(name: BreakerName): number {
+    const wanted = this.#wantedOf(name)
+    const isOpen = breakerStateOf(wanted) !== 'closed'
+    if (isOpen && !this.#open.has(name)) {
+      const fields = { event: 'bank.breaker_opened', breaker: name, reason: this.#reasons.get(name) }
+      this.#logger.error(fields, OPENED[name])
+      this.#open.add(name)
+    }
+    if (!isOpen && this.#open.delete(name)) {
+      this.#logger.info({ event: 'bank.breaker_closed', breaker: name }, CLOSED[name])
+    }
+    return wanted
+  }
+}
+
+/** Consecutive failures of one kind of call. */
+class Count {
+  readonly #waitMs: number
+  #failures = 0
+  #closedUntil = 0
+
+  constructor(waitMs: number) {
+    this.#waitMs = waitMs
+  }
+
+  wanted(now: number): number {
+    if (now < this.#closedUntil) return 0
+    return this.#failures >= FAILURES_MAX ? 1 : Number.POSITIVE_INFINITY
+  }
+
+  begin(now: number): void {
+    if (this.#failures >= FAILURES_MAX) this.#closedUntil = now + this.#waitMs
+  }
+
+  note(isFailed: boolean, now: number): void {
+    this.#failures = isFailed ? this.#failures + 1 : 0
+    this.#closedUntil = this.#failures >= FAILURES_MAX ? now + this.#waitMs : 0
   }
 }
 

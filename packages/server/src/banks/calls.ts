@@ -3,7 +3,7 @@ import { connectionProblem } from '../platform/connection-problem.ts'
 import type { Logger } from '../platform/log.ts'
 import { andMore, createHeartbeat } from '../platform/runtime.ts'
 import { type BankSettings, type ConfiguredBank, NOT_SUPPORTED } from './bank.ts'
-import { createBreaker, reasonOf } from './breaker.ts'
+import { Breakers, reasonOf } from './breaker.ts'
 import type {
   AnyAnswer,
   Availability,
@@ -14,13 +14,11 @@ import type {
   QrCodeAvailability,
 } from './port.ts'
 
-export type OnBankCall = (call: BankCall, outcome: string, durationMs: number) => void
-
-export interface CallsOptions {
+interface CallsOptions {
   readonly configured: Pick<ConfiguredBank, 'settings' | 'host'>
   readonly logger: Logger
   readonly clock: Pick<Clock, 'now'>
-  readonly onCall: OnBankCall
+  readonly onCall: (call: BankCall, outcome: string, durationMs: number) => void
 }
 
 export interface GuardedBank extends Partner, Availability, ChargeAvailability, QrCodeAvailability {
@@ -28,44 +26,43 @@ export interface GuardedBank extends Partner, Availability, ChargeAvailability, 
 }
 
 /**
- * Wraps each call of a bank with capability check, breaker, standing, metric and log line, in this order. Answers are
- * unchanged. The breaker holds no call back: modules ask it for the number of wanted calls before they claim work or
- * accept a request.
+ * Wraps each call of a bank, once: checks the capability, counts for the breaker, and reports the result to standing,
+ * metric and log. Answers are unchanged. The breaker holds no call back: modules ask it for the number of wanted calls
+ * before they claim work or accept a request.
  * @source rules#partner.10, rules#health.5, rules#logs.3
  */
 export function guardCalls(bank: Partner, { configured, logger, clock, onCall }: CallsOptions): GuardedBank {
-  const breaker = createBreaker(clock, logger)
+  const breaker = new Breakers(clock, logger)
   const heartbeat = createHeartbeat()
   const logStanding = createStandingLog(logger, clock)
   let standing: BankStanding = { isKnown: false, problem: undefined, isOfConfiguration: false }
 
   async function guarded(call: BankCall, parameters: readonly unknown[]): Promise<AnyAnswer> {
+    if (!bank.capabilities.has(CALLS[call].needs)) return NOT_SUPPORTED
     const asker = call === 'decodeQrCode' ? (parameters[2] as string | undefined) : undefined
     breaker.begin(call, asker)
-    let answer: AnyAnswer | undefined
+    const startedAt = performance.now()
+    // A thrown error is our own fault and says nothing about the bank. Running decodings are counted, so theirs end as a
+    // failure.
+    let ended = call === 'decodeQrCode' ? FAULT : undefined
     try {
-      const isCapable = bank.capabilities.has(CALLS[call].needs)
-      answer = isCapable ? await asked(call, parameters) : NOT_SUPPORTED
+      const answer: AnyAnswer = await Reflect.apply(bank[call], bank, parameters)
+      ended = answer
+      report(call, answer, performance.now() - startedAt, parameters[0])
       return answer
     } finally {
-      // A thrown error is our own fault and says nothing about the bank. Running decodings are counted, so theirs end
-      // as a failure.
-      const ended = answer ?? (call === 'decodeQrCode' ? FAULT : undefined)
       if (ended) breaker.note(call, ended, asker)
     }
   }
 
-  async function asked(call: BankCall, parameters: readonly unknown[]): Promise<AnyAnswer> {
-    const startedAt = performance.now()
-    const answer: AnyAnswer = await Reflect.apply(bank[call], bank, parameters)
+  function report(call: BankCall, answer: AnyAnswer, durationMs: number, first: unknown): void {
     if (!answer.isOfOrderAlone) {
       standing = standingOf(answer, configured.settings)
       logStanding(standingOf(answer, configured.settings, configured.host))
     }
-    onCall(call, outcomeOf(answer), performance.now() - startedAt)
-    const line = lineOf(call, answer, parameters[0])
+    onCall(call, outcomeOf(answer), durationMs)
+    const line = lineOf(call, answer, first)
     if (line) heartbeat.report(line.kind, (more) => logger[line.level](line.fields, line.sentence + andMore(more)))
-    return answer
   }
 
   const calls = BANK_CALLS.map((call) => [call, (...parameters: unknown[]) => guarded(call, parameters)])
@@ -163,7 +160,6 @@ function lineOf(call: BankCall, answer: AnyAnswer, first: unknown) {
 }
 
 /** Result of the last call to the bank, for health, the log and the doctor. */
-
 export interface BankStanding {
   readonly isKnown: boolean
   /** A sentence: «the bank answers 401: check PIXGATE_PARTNER_TOKEN». `undefined` if the bank answered. */
@@ -189,11 +185,11 @@ export function standingOf(answer: AnyAnswer, settings: BankSettings, host?: str
       isOfConfiguration: OF_CONFIGURATION.test(reason),
     }
   }
-  const isRefused = httpStatus === 401 || httpStatus === 403
-  return { isKnown: true, problem: statusFault(httpStatus, settings), isOfConfiguration: isRefused }
+  return { isKnown: true, problem: statusFault(httpStatus, settings), isOfConfiguration: isUnauthorized(httpStatus) }
 }
 
-function connectionFault(reason: string, settings: BankSettings, host: string | undefined): string {
+/** Why the bank cannot be reached, and the setting to check. */
+export function connectionFault(reason: string, settings: BankSettings, host: string | undefined): string {
   const isOfName = reason === 'ENOTFOUND' || reason === 'EAI_AGAIN'
   const place = host !== undefined && isOfName ? ` at ${host}` : ''
   const renewal = reason === 'CERT_HAS_EXPIRED' ? 'the bank has to renew it, or ' : ''
@@ -203,7 +199,7 @@ function connectionFault(reason: string, settings: BankSettings, host: string | 
 function statusFault(httpStatus: number, { address, credentials }: BankSettings): string {
   if (httpStatus >= 200 && httpStatus < 300) return 'the bank answers what cannot be read'
   const says = `the bank answers ${httpStatus}`
-  if (httpStatus === 401 || httpStatus === 403) return `${says}: check ${credentials}`
+  if (isUnauthorized(httpStatus)) return `${says}: check ${credentials}`
   if (httpStatus < 400 || httpStatus === 404 || httpStatus === 405) return `${says}: check ${address}`
   return httpStatus === 429 ? `${says}: it takes no more calls for now` : says
 }

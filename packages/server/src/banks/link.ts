@@ -89,6 +89,9 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   return {
     exchange: (call, deadline, window) => {
       const endsAt = monotonic() + options.timeoutMs
+      // Also correct after the process was suspended: a connection may be ready before timers fire, and another process
+      // may have sent the same order meanwhile (failure-modes#CO-20).
+      const isLate = () => monotonic() > endsAt || window?.isOver() === true
       const { method, path, authorization = `Bearer ${options.token}` } = call
       const { headers, body } = contentOf(call)
       return send(
@@ -104,8 +107,7 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
           },
           body,
         },
-        { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt || window?.isOver() === true, deadline },
-        options.onDate,
+        { ...options, isLate, deadline },
       )
     },
     close: () => pool.close(),
@@ -144,16 +146,6 @@ function dialerOf({ timeoutMs, tls, onCertificate }: PartnerLinkOptions): buildC
     })
 }
 
-interface Patience {
-  readonly timeoutMs: number
-  /**
-   * Also correct after the process was suspended: a connection may be ready before timers fire, and another process may
-   * have sent the same order meanwhile (failure-modes#CO-20).
-   */
-  readonly isLate: () => boolean
-  readonly deadline: AbortSignal | undefined
-}
-
 /**
  * The dispatcher calls `onRequestStart` with a connection, right before it writes the first byte. A failure before that
  * (DNS, connect, TLS, no free connection) proves that nothing was sent. Afterwards nothing proves it, not even a reset
@@ -162,8 +154,15 @@ interface Patience {
 function send(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { timeoutMs, isLate, deadline }: Patience,
-  onDate?: (dateMs: number) => void,
+  {
+    timeoutMs,
+    isLate,
+    deadline,
+    onDate,
+  }: Pick<PartnerLinkOptions, 'timeoutMs' | 'onDate'> & {
+    readonly isLate: () => boolean
+    readonly deadline: AbortSignal | undefined
+  },
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     if (deadline?.aborted) return resolve({ kind: 'not sent', reason: 'timeout' })

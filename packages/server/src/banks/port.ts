@@ -16,8 +16,7 @@ export type BankCall = Exclude<
 >
 
 /**
- * Optional capabilities of a bank, and the demand `verify-every-credit`: no payment is booked on an event alone.
- * Without `charge`, `payout`, `refund` or `decode-qr-code` a request that needs it is refused. Without `idempotent-…`
+ * Optional capabilities of a bank. Without `charge`, `payout`, `refund` or `decode-qr-code` a request that needs it is refused. Without `idempotent-…`
  * an order with an unknown result is never sent again, since that could create two payable codes (failure-modes#CI-6)
  * or pay twice. A charge that cannot be cancelled expires at the bank.
  * @source rules#partner.10
@@ -36,7 +35,6 @@ export type PartnerCapability =
   | 'query-refund'
   | 'statement'
   | 'balance'
-  | 'verify-every-credit'
 
 interface Capable {
   readonly capabilities: ReadonlySet<PartnerCapability>

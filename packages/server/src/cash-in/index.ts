@@ -84,13 +84,7 @@ export function createCashInModule(options: CashInOptions): CashInModule {
   const commands = createCashInCommands(engine, clock, terms)
   const jobs = createCashInJobs({ ...options, commands, store })
   const canAsk = partner.capabilities.has('query-charge')
-  const events = createEventApplier({
-    ...options,
-    commands,
-    jobs,
-    canAsk,
-    isAlwaysVerified: partner.capabilities.has('verify-every-credit'),
-  })
+  const events = createEventApplier({ ...options, commands, jobs, canAsk })
   return {
     handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),
     processNext: jobs.processNext,

@@ -472,7 +472,6 @@ export interface EventApplierOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly canAsk: boolean
-  readonly isAlwaysVerified: boolean
 }
 
 export function createEventApplier({
@@ -487,8 +486,8 @@ export function createEventApplier({
 
   async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
     if (input.on !== 'partner.confirmed' || !options.canAsk) return commands.apply(id, input)
-    const isQueried = options.isAlwaysVerified || input.payment.valueCents >= credits.verifyFromCents
-    return commands.apply(id, { ...input, unverified: isQueried ? 'query' : 'book' })
+    const unverified = input.payment.valueCents >= credits.verifyFromCents ? 'query' : 'book'
+    return commands.apply(id, { ...input, unverified })
   }
 
   /** After a failure or crash a worker finds the query due. */

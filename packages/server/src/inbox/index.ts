@@ -1,13 +1,11 @@
 import { Refusal } from '@pixgate/spec'
 import type { Inbound } from '../banks/inbound.ts'
-import type { SetAsideEvents } from '../cases/without-operation.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
-import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
-import type { Authenticators, IncomingRequest } from '../platform/http/handler.ts'
+import type { IncomingRequest } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
@@ -17,17 +15,7 @@ import { createReceivers } from './receivers.ts'
 import { createSetAsideEvents } from './set-aside.ts'
 import { createInboxStore } from './store.ts'
 
-/** The bank's events: stored, then applied. */
-export interface PartnerInboxModule {
-  readonly routes: readonly BoundEndpoint[]
-  readonly authenticatePartner: Authenticators['partner']
-  readonly onUnread: (request: Pick<IncomingRequest, 'endpoint'>, error: unknown) => void
-  readonly setAside: SetAsideEvents
-  processNext(): Promise<boolean>
-  drained(): Promise<void>
-}
-
-export interface PartnerInboxOptions {
+interface PartnerInboxOptions {
   readonly database: Database
   readonly engine: Engine
   readonly cashIns: CashInModule
@@ -40,7 +28,8 @@ export interface PartnerInboxOptions {
   readonly observer?: InboxObserver
 }
 
-export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerInboxModule {
+/** The bank's events: stored, then applied. */
+export function createPartnerInboxModule(options: PartnerInboxOptions) {
   const { inbound, clock, logger } = options
   const store = createInboxStore(options.database)
   const receivers = createReceivers(options)
@@ -66,11 +55,11 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
   return {
     routes: createInboxRoutes(inbound, commands),
     authenticatePartner: createBankAuthenticator(inbound, clock, reports, commands.queryInstead),
-    onUnread: ({ endpoint }, error) =>
+    onUnread: ({ endpoint }: Pick<IncomingRequest, 'endpoint'>, error: unknown) =>
       reports.unread(endpoint.path, error instanceof Refusal ? error.message : String(error)),
     setAside: createSetAsideEvents({ ...options, receivers }),
     processNext: jobs.processNext,
-    drained: async () => {
+    drained: async (): Promise<void> => {
       await Promise.all(applying)
     },
   }

@@ -12,7 +12,7 @@ import type { Logger } from '../platform/log.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
 import type { OnPreviousSecret } from '../platform/secrets.ts'
 import { LEASE_MS } from './receive.ts'
-import { type Applied, applyEvent, type Receivers } from './receivers.ts'
+import type { Applied, Receivers } from './receivers.ts'
 import {
   type Meaning,
   movementOf,
@@ -24,24 +24,10 @@ import {
 } from './rules.ts'
 import type { InboxEvent, InboxResult, InboxStore, StoredEvent } from './store.ts'
 
-/** Applies events after they were answered. Applying an event twice has no effect, so it is marked last. */
-export interface InboxJobs {
-  apply(events: readonly InboxEvent[]): Promise<void>
-  /**
-   * Processes events of dead processes, and parked events that are due or whose reference became known.
-   * @returns whether more may be due right away
-   */
-  processNext(): Promise<boolean>
-}
-
-export interface InboxJobsOptions {
+export interface InboxJobsOptions extends ApplierOptions {
   readonly store: InboxStore
   readonly inbound: Pick<Inbound, 'parse'>
-  readonly receivers: Receivers
   readonly cashIns: Pick<CashInModule, 'atPartner' | 'drainNewReferences'>
-  readonly engine: Engine
-  readonly clock: Clock
-  readonly logger: Logger
   readonly reports: Pick<InboxReports, 'marked'>
   /** Interval of marks in milliseconds of real time; 0 when time is simulated. Default: 50. */
   readonly marksEveryMs?: number
@@ -53,10 +39,12 @@ const BATCH = 256
 const MARKS = { batchMax: 1_024, queueMax: Number.POSITIVE_INFINITY }
 const MARKS_EVERY_MS = 50
 
-export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
+export type InboxJobs = ReturnType<typeof createInboxJobs>
+
+/** Applies events after they were answered. Applying an event twice has no effect, so it is marked last. */
+export function createInboxJobs(options: InboxJobsOptions) {
   const { store, inbound, receivers, cashIns, clock, reports } = options
-  const outcomes = createOutcomes(options)
-  const applier = new Applier(store, receivers, outcomes)
+  const applier = new Applier(options)
   const marks = createBatcher<readonly InboxResult[], void>(
     async (results) => {
       await store.mark(onceEach(results.flat()), clock.now())
@@ -67,20 +55,22 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
 
   async function apply(rows: readonly InboxEvent[]): Promise<void> {
     if (rows.length === 0) return
-    const events = rows.map(({ event }) => event)
-    const meanings = await meaningsOf(events, receivers)
-    const results = await Promise.all(
-      rows.map((row) =>
-        applier.result(row, meanings.get(row.event) ?? NOTHING).catch((error) => outcomes.failed(row, error)),
-      ),
+    const meanings = await meaningsOf(
+      rows.map(({ event }) => event),
+      receivers,
     )
+    const results = await Promise.all(rows.map((row) => applier.result(row, meanings.get(row.event) ?? NOTHING)))
     await marks.submit(results)
     for (const result of results) reports.marked(result)
   }
 
   return {
     apply,
-    processNext: async () => {
+    /**
+     * Processes events of dead processes, and parked events that are due or whose reference became known.
+     * @returns whether more may be due right away
+     */
+    processNext: async (): Promise<boolean> => {
       const now = clock.now()
       await store.expedite(cashIns.drainNewReferences(), now)
       const rows = await store.claim(now, now + LEASE_MS, BATCH)
@@ -131,30 +121,42 @@ function readAgain(row: StoredEvent, inbound: InboxJobsOptions['inbound']): Inbo
   return { ...row, event: event ?? gone }
 }
 
-class Applier {
-  readonly #store: Pick<InboxStore, 'isOriginalDone'>
-  readonly #receivers: Receivers
-  readonly #outcomes: Outcomes
+interface ApplierOptions {
+  readonly store: Pick<InboxStore, 'isOriginalDone' | 'hasOpenCase'>
+  readonly receivers: Receivers
+  readonly cashIns: Pick<CashInModule, 'atPartner'>
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly logger: Logger
+}
 
-  constructor(store: Pick<InboxStore, 'isOriginalDone'>, receivers: Receivers, outcomes: Outcomes) {
-    this.#store = store
-    this.#receivers = receivers
-    this.#outcomes = outcomes
+const RETRY_MS = 1_000
+
+/** Applies one event at a time and returns its outcome. */
+class Applier {
+  readonly #options: ApplierOptions
+
+  constructor(options: ApplierOptions) {
+    this.#options = options
   }
 
-  /** @returns the outcome of an event */
   async result(row: InboxEvent, meaning: Meaning): Promise<InboxResult> {
+    return this.#apply(row, meaning).catch((error) => this.#failed(row, error))
+  }
+
+  async #apply(row: InboxEvent, meaning: Meaning): Promise<InboxResult> {
+    const { store, receivers } = this.#options
     const { event } = row
     if (!row.callback.isProven) return this.#unproven(row, meaning)
     if (event.kind === 'unreadable') {
       if (event.named) await this.#requestQueries(event.named, meaning)
-      return this.#outcomes.quarantine(row, event.fault, meaning)
+      return this.#quarantine(row, event.fault, meaning)
     }
     if (row.attributedTo !== null) return this.#attributed(row, event, row.attributedTo)
-    if (meaning.among.length === 0) return this.#outcomes.park(row, event, 'no such operation yet', meaning)
-    if (row.state === 'CONFLICT' && !(await this.#store.isOriginalDone(row.dedupeKey))) return this.#outcomes.again(row)
+    if (meaning.among.length === 0) return this.#park(row, event, 'no such operation yet', meaning)
+    if (row.state === 'CONFLICT' && !(await store.isOriginalDone(row.dedupeKey))) return this.#again(row)
     if (meaning.id === undefined) return this.#dispute(row, event, meaning)
-    return this.#outcomeOf(row, event, await applyEvent(this.#receivers, meaning.id, event), meaning)
+    return this.#outcomeOf(row, event, await receivers[event.subject].apply(meaning.id, event), meaning)
   }
 
   /**
@@ -166,11 +168,11 @@ class Applier {
     const naming = event.kind === 'in_progress' ? undefined : namingOf(event)
     if (naming && meaning.among.length > 0) {
       await this.#requestQueries(naming, meaning)
-      return this.#outcomes.done(row, 'ASKED', meaning.id ?? null)
+      return done(row, 'ASKED', meaning.id ?? null)
     }
     return naming && parkings < PARKING_DELAYS_MS.length
-      ? this.#outcomes.parked(row, 'no such operation yet')
-      : this.#outcomes.done(row, 'UNPROVEN', null)
+      ? this.#parked(row, 'no such operation yet')
+      : done(row, 'UNPROVEN', null)
   }
 
   /**
@@ -179,13 +181,14 @@ class Applier {
    * @source rules#cases.58
    */
   async #attributed(row: InboxEvent, event: ReadableEvent, id: string): Promise<InboxResult> {
+    const receiver = this.#options.receivers[event.subject]
     const meaning = { id, among: [id] }
-    if (!this.#receivers[event.subject].canAsk || !saysMoneyMoved(event)) {
-      return this.#outcomeOf(row, event, await applyEvent(this.#receivers, id, event), meaning)
+    if (!receiver.canAsk || !saysMoneyMoved(event)) {
+      return this.#outcomeOf(row, event, await receiver.apply(id, event), meaning)
     }
-    if ((await this.#bookedOn(event, meaning)) !== undefined) return this.#outcomes.done(row, 'KNOWN', id)
+    if ((await this.#bookedOn(event, meaning)) !== undefined) return done(row, 'KNOWN', id)
     await this.#requestQueries(event, meaning)
-    return this.#outcomes.park(row, event, 'the bank has not confirmed it', meaning, 'cases.58')
+    return this.#park(row, event, 'the bank has not confirmed it', meaning, 'cases.58')
   }
 
   async #outcomeOf(
@@ -197,16 +200,16 @@ class Applier {
     switch (applied) {
       case 'IMPLAUSIBLE':
         await this.#requestQueries(event, meaning)
-        return this.#outcomes.quarantine(row, 'occurredAt lies in the future', meaning)
+        return this.#quarantine(row, 'occurredAt lies in the future', meaning)
       case 'UNEXPECTED':
-        return this.#outcomes.quarantine(row, 'it cannot be true of this operation', meaning)
+        return this.#quarantine(row, 'it cannot be true of this operation', meaning)
       case 'EARLY':
         await this.#requestQueries(event, meaning)
-        return this.#outcomes.park(row, event, 'too early', meaning)
+        return this.#park(row, event, 'too early', meaning)
       case 'DISPUTED':
         return this.#dispute(row, event, meaning)
       default:
-        return this.#outcomes.done(row, applied ?? 'IGNORED', meaning.id ?? null)
+        return done(row, applied ?? 'IGNORED', meaning.id ?? null)
     }
   }
 
@@ -216,116 +219,95 @@ class Applier {
    * @source rules#partner-inbox.12, failure-modes#EV-26, failure-modes#EV-34
    */
   async #dispute(row: InboxEvent, event: ReadableEvent, meaning: Meaning): Promise<InboxResult> {
-    if (event.kind === 'in_progress') return this.#outcomes.done(row, 'IN_PROGRESS', null)
+    if (event.kind === 'in_progress') return done(row, 'IN_PROGRESS', null)
     const settled = await this.#bookedOn(event, meaning)
-    if (settled !== undefined) return this.#outcomes.done(row, 'KNOWN', settled)
+    if (settled !== undefined) return done(row, 'KNOWN', settled)
     await this.#requestQueries(event, meaning)
-    if (!saysMoneyMoved(event)) return this.#outcomes.done(row, 'ASKED', null)
-    return this.#outcomes.park(row, event, 'its references disagree', meaning, 'partner-inbox.12')
+    if (!saysMoneyMoved(event)) return done(row, 'ASKED', null)
+    return this.#park(row, event, 'its references disagree', meaning, 'partner-inbox.12')
   }
 
   async #bookedOn(event: ReadableEvent, { among }: Meaning): Promise<string | undefined> {
     const movement = movementOf(event)
     if (!movement) return undefined
-    for (const id of among) if (await this.#receivers[event.subject].hasBooked(id, movement)) return id
+    for (const id of among) if (await this.#options.receivers[event.subject].hasBooked(id, movement)) return id
     return undefined
   }
 
   async #requestQueries({ subject }: Naming, { among }: Meaning): Promise<void> {
-    for (const id of among) await this.#receivers[subject].ask(id)
+    for (const id of among) await this.#options.receivers[subject].ask(id)
   }
-}
 
-export interface Outcomes {
-  done(row: InboxEvent, outcome: string, operationId: string | null): InboxResult
-  /** Parks the event until its next retry. */
-  parked(row: InboxEvent, outcome: string): InboxResult
   /**
    * Parks the event until its operation appears or the bank answers; finally opens a case.
    * @source rules#partner-inbox.8
    */
-  park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, rule?: string): Promise<InboxResult>
-  again(row: InboxEvent): InboxResult
-  /**
-   * Quarantines an event: never applied, and reported by a case.
-   * @source rules#partner-inbox.13, failure-modes#EV-36
-   */
-  quarantine(row: InboxEvent, fault: string, meaning: Meaning): Promise<InboxResult>
-  /**
-   * An event that cannot be applied does not block others. Our own overload does not count against the event.
-   * @source failure-modes#EV-12
-   */
-  failed(row: InboxEvent, error: unknown): Promise<InboxResult>
-}
-
-export interface OutcomesOptions {
-  readonly store: Pick<InboxStore, 'hasOpenCase'>
-  readonly cashIns: Pick<CashInModule, 'atPartner'>
-  readonly engine: Engine
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
-const RETRY_MS = 1_000
-
-function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptions): Outcomes {
-  async function park(
+  async #park(
     row: InboxEvent,
     event: ReadableEvent,
     outcome: string,
     { among }: Meaning,
     rule = 'partner-inbox.8',
   ): Promise<InboxResult> {
-    if (row.parkings < PARKING_DELAYS_MS.length) return parked(row, outcome)
-    await openCase(row, { rule, outcome, operations: [...among], bank: await atBank(event) })
+    if (row.parkings < PARKING_DELAYS_MS.length) return this.#parked(row, outcome)
+    await this.#openCase(row, { rule, outcome, operations: [...among], bank: await this.#atBank(event) })
     return { ...keptOf(row), state: stateAfter(row, 'PARKED'), outcome: 'CASE_OPENED', operationId: null, dueAt: null }
   }
 
-  function parked(row: InboxEvent, outcome: string): InboxResult {
-    const dueAt = clock.now() + (PARKING_DELAYS_MS[row.parkings] ?? 0)
+  #parked(row: InboxEvent, outcome: string): InboxResult {
+    const dueAt = this.#options.clock.now() + (PARKING_DELAYS_MS[row.parkings] ?? 0)
     const waits = { outcome, operationId: null, parkings: row.parkings + 1, dueAt }
     return { ...keptOf(row), state: stateAfter(row, 'PARKED'), ...waits }
   }
 
+  #again(row: InboxEvent): InboxResult {
+    const dueAt = this.#options.clock.now() + RETRY_MS
+    return { ...keptOf(row), state: row.state, outcome: 'WAITING', operationId: null, dueAt }
+  }
+
+  /**
+   * Quarantines an event: never applied, and reported by a case.
+   * @source rules#partner-inbox.13, failure-modes#EV-36
+   */
+  async #quarantine(row: InboxEvent, fault: string, { id, among }: Meaning): Promise<InboxResult> {
+    const outcome = row.state === 'CONFLICT' ? `contradicts another event; ${fault}` : fault
+    await this.#openCase(row, { rule: 'partner-inbox.13', outcome, operations: [...among] })
+    return { ...keptOf(row), state: 'QUARANTINED', outcome, operationId: id ?? null, dueAt: null }
+  }
+
+  /**
+   * An event that cannot be applied does not block others. Our own overload does not count against the event.
+   * @source failure-modes#EV-12
+   */
+  async #failed(row: InboxEvent, error: unknown): Promise<InboxResult> {
+    const failures = row.failures + (isOurs(error) ? 0 : 1)
+    const retried = this.#again({ ...row, failures })
+    const facts = { event: 'inbox.event_failed', inboxId: row.callback.id, failures, error: String(error) }
+    this.#options.logger.warn(facts, 'An event could not be applied; retrying.')
+    if (failures < POISON_FAILURES) return retried
+    // If even the case cannot be opened, the event is retried.
+    return this.#quarantine({ ...row, failures }, `failed ${failures} times: ${error}`, NOTHING).catch(() => retried)
+  }
+
   /** Opens a case. The same report, repeated, is the same case. @source rules#partner-inbox.13 */
-  async function openCase(row: InboxEvent, more: Case['facts']): Promise<void> {
+  async #openCase(row: InboxEvent, more: Case['facts']): Promise<void> {
     const { event, callback, ordinal } = row
     const evidence = event.kind === 'unreadable' ? {} : { event: event.evidence }
     const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...evidence, ...more }
     const reference = row.contentHash.toString('hex')
     // An attributed event that the bank does not confirm keeps its case.
-    if (row.attributedTo !== null && (await store.hasOpenCase(reference))) return
-    await engine.execute({
+    if (row.attributedTo !== null && (await this.#options.store.hasOpenCase(reference))) return
+    await this.#options.engine.execute({
       reads: [],
       decide: () => ({ cases: [{ operationId: null, kind: 'event_set_aside', reference, facts }], outcome: undefined }),
     })
   }
 
   /** The bank's record under the order id in an event, or `null` without one. */
-  async function atBank({ subject, references: { externalId } }: ReadableEvent) {
-    return subject === 'charge' && externalId !== null && isOrderId(externalId) ? cashIns.atPartner(externalId) : null
+  async #atBank({ subject, references: { externalId } }: ReadableEvent) {
+    const isCharge = subject === 'charge' && externalId !== null && isOrderId(externalId)
+    return isCharge ? this.#options.cashIns.atPartner(externalId) : null
   }
-
-  function again(row: InboxEvent): InboxResult {
-    return { ...keptOf(row), state: row.state, outcome: 'WAITING', operationId: null, dueAt: clock.now() + RETRY_MS }
-  }
-
-  async function quarantine(row: InboxEvent, fault: string, { id, among }: Meaning): Promise<InboxResult> {
-    const outcome = row.state === 'CONFLICT' ? `contradicts another event; ${fault}` : fault
-    await openCase(row, { rule: 'partner-inbox.13', outcome, operations: [...among] })
-    return { ...keptOf(row), state: 'QUARANTINED', outcome, operationId: id ?? null, dueAt: null }
-  }
-
-  async function failed(row: InboxEvent, error: unknown): Promise<InboxResult> {
-    const failures = row.failures + (isOurs(error) ? 0 : 1)
-    const retried = again({ ...row, failures })
-    logger.warn({ inboxId: row.callback.id, failures, error: String(error) }, 'an event could not be applied yet')
-    if (failures < POISON_FAILURES) return retried
-    // If even the case cannot be opened, the event is retried.
-    return quarantine({ ...row, failures }, `failed ${failures} times: ${error}`, NOTHING).catch(() => retried)
-  }
-
-  return { done, parked, park, again, quarantine, failed }
 }
 
 function done(row: InboxEvent, outcome: string, operationId: string | null): InboxResult {
@@ -354,76 +336,59 @@ export interface InboxObserver {
   onPreviousSecret?: OnPreviousSecret
 }
 
-export interface InboxReports {
-  /** @param path the declared path */
-  callback(path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void
-  unread(path: string, reason: string): void
-  /** A part of an accepted callback could not be read and is not stored: the bank's statement has it. */
-  unreadPart(route: string, reason: string): void
-  contradicting(event: Pick<InboxEvent, 'callback' | 'ordinal'>): void
-  marked(result: InboxResult): void
-}
+export type InboxReports = ReturnType<typeof createInboxReports>
 
 /** @source rules#logs.3, rules#partner-inbox.13 */
-export function createInboxReports(
-  logger: Logger,
-  observer?: InboxObserver,
-  heartbeat: Heartbeat = createHeartbeat(),
-): InboxReports {
+export function createInboxReports(logger: Logger, observer?: InboxObserver, heartbeat: Heartbeat = createHeartbeat()) {
+  const warn = (facts: Readonly<Record<string, unknown>>, subject: string, sentence: string) =>
+    heartbeat.report(`${subject} ${facts.reason}`, (more) => logger.warn(facts, sentence + andMore(more)))
   return {
-    callback: (path, judgement) => {
+    /** @param path the declared path */
+    callback: (path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void => {
       const { origin } = judgement
       observer?.onCallback(origin)
       if ('previousSecret' in judgement) observer?.onPreviousSecret?.(judgement.previousSecret)
       const sentence = REFUSALS[origin]
-      if (sentence === undefined) return
-      const reason = 'reason' in judgement ? judgement.reason : undefined
-      heartbeat.report(`${path} ${origin} ${reason}`, (more) =>
-        logger.warn({ path, ...judgement }, sentence + andMore(more)),
-      )
+      if (sentence !== undefined) warn({ path, ...judgement }, `${path} ${origin}`, sentence)
     },
-    unread: (path, reason) => {
+    unread: (path: string, reason: string): void => {
       observer?.onCallback('unreadable')
-      heartbeat.report(`${path} unreadable ${reason}`, (more) =>
-        logger.warn({ path, origin: 'unreadable', reason }, UNREADABLE + andMore(more)),
-      )
+      warn({ path, origin: 'unreadable', reason }, `${path} unreadable`, UNREADABLE)
     },
-    unreadPart: (route, reason) => {
+    /** A part of an accepted callback could not be read and is not stored: the bank's statement has it. */
+    unreadPart: (route: string, reason: string): void => {
       observer?.onCallback('unreadable')
-      heartbeat.report(`${route} unread ${reason}`, (more) =>
-        logger.warn(
-          { event: 'callback.unreadable', route, reason },
-          `part of a callback cannot be read${andMore(more)}`,
-        ),
-      )
+      warn({ event: 'callback.unreadable', route, reason }, `${route} unread`, 'part of a callback cannot be read')
     },
-    contradicting: ({ callback, ordinal }) => {
+    contradicting: ({ callback, ordinal }: Pick<InboxEvent, 'callback' | 'ordinal'>): void => {
       observer?.onEvent('contradicting')
       logger.warn(
         { inboxId: callback.id, ordinal },
         'an event of the bank contradicts an earlier one: stored it, processing it after that one',
       )
     },
-    marked: (result) => {
+    marked: (result: InboxResult): void => {
       const outcome = outcomeOf(result)
       observer?.onEvent(outcome)
-      const { inboxId, ordinal, operationId, dueAt } = result
-      const event = { inboxId, ordinal, reason: result.outcome, operationId }
-      if (outcome === 'quarantined') {
-        logger.error(event, 'an event of the bank was put in quarantine and is not applied; decide its case')
-      }
-      if (outcome === 'given_up') {
-        logger.error(event, 'an event of the bank still matches no operation and is not retried; decide its case')
-      }
-      if (outcome === 'parked') {
-        const next = dueAt === null ? undefined : new Date(dueAt).toISOString()
-        logger.warn(
-          { ...event, nextAttemptAt: next },
-          'an event of the bank matches no operation yet; matching it again later',
-        )
-      }
+      const line = MARKED[outcome]
+      if (!line) return
+      const { inboxId, ordinal, operationId, dueAt, outcome: reason } = result
+      const next = dueAt === null ? {} : { nextAttemptAt: new Date(dueAt).toISOString() }
+      logger[line.level]({ inboxId, ordinal, reason, operationId, ...next }, line.says)
     },
   }
+}
+
+const MARKED: Readonly<Partial<Record<EventOutcome, { readonly level: 'error' | 'warn'; readonly says: string }>>> = {
+  quarantined: {
+    level: 'error',
+    says: 'an event of the bank was put in quarantine and is not applied; decide its case',
+  },
+  given_up: {
+    level: 'error',
+    says: 'an event of the bank still matches no operation and is not retried; decide its case',
+  },
+  parked: { level: 'warn', says: 'an event of the bank matches no operation yet; matching it again later' },
 }
 
 const REFUSALS: Readonly<Partial<Record<Origin, string>>> = {

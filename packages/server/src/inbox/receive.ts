@@ -1,29 +1,15 @@
 import { Refusal } from '@pixgate/spec'
 import type { Inbound, Naming } from '../banks/inbound.ts'
 import type { Clock } from '../platform/clock.ts'
+import { sha256 } from '../platform/crypto.ts'
 import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import type { Authenticators, Caller } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { InboxReports } from './jobs.ts'
 import type { Receivers } from './receivers.ts'
-import { contentHashOf, dedupeKeyOf, namingOf } from './rules.ts'
+import { dedupeKeyOf, namingOf } from './rules.ts'
 import type { Callback, InboxEvent, InboxStore } from './store.ts'
-
-export interface InboxCommands {
-  /**
-   * Stores the events of a callback. Resolves once they are committed, now or earlier.
-   * @throws DatabaseUnavailable · QueueFull the bank must send it again
-   * @source rules#partner-inbox.3, rules#partner-inbox.16, failure-modes#EV-1, failure-modes#EV-2
-   * @source failure-modes#EV-8, failure-modes#EV-8b, failure-modes#EV-48
-   */
-  accept(callback: Omit<Callback, 'id'>): Promise<void>
-  /**
-   * Requests a query of the operations that a stale callback names, so that its news is not lost.
-   * @source rules#partner-inbox.2, failure-modes#EV-9
-   */
-  queryInstead(route: string, body: Buffer): Promise<void>
-}
 
 /** Lease of a stored event; afterwards any process may apply it. */
 export const LEASE_MS = 60_000
@@ -31,7 +17,7 @@ export const LEASE_MS = 60_000
 /** Delay of an event that contradicts another, until that one has been processed. */
 const CONFLICT_DELAY_MS = 1_000
 
-const BEGUN = { state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedTo: null } as const
+const BEGUN = { state: 'NEW', failures: 0, parkings: 0, attributedTo: null } as const
 
 export interface InboxCommandsOptions {
   readonly store: InboxStore
@@ -43,7 +29,9 @@ export interface InboxCommandsOptions {
   readonly onStored: (events: readonly InboxEvent[]) => void
 }
 
-export function createInboxCommands(options: InboxCommandsOptions): InboxCommands {
+export type InboxCommands = ReturnType<typeof createInboxCommands>
+
+export function createInboxCommands(options: InboxCommandsOptions) {
   const { store, inbound, receivers, clock, ids, reports, onStored } = options
 
   const batcher = createBatcher<readonly InboxEvent[], void>(
@@ -52,10 +40,8 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
       const now = clock.now()
       const fresh = await store.insert(events, now, now + LEASE_MS)
       const known = new Set(fresh)
-      await keepContradictions(
-        events.filter((event) => !known.has(event)),
-        now,
-      )
+      const repeated = events.filter((event) => !known.has(event))
+      if (repeated.length > 0) await keepContradictions(repeated, now)
       onStored(fresh)
       return callbacks.map(() => ({ result: undefined }))
     },
@@ -67,7 +53,6 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
    * @source rules#partner-inbox.7
    */
   async function keepContradictions(repeated: readonly InboxEvent[], now: number): Promise<void> {
-    if (repeated.length === 0) return
     const hashes = await store.hashes(repeated.map(({ dedupeKey }) => dedupeKey))
     const contradicting = repeated.filter(({ dedupeKey, contentHash }) => !hashes.get(dedupeKey)?.equals(contentHash))
     if (contradicting.length > 0) {
@@ -78,35 +63,41 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
     await store.untilReplicated()
   }
 
-  async function ask({ subject, references }: Naming): Promise<void> {
-    const receiver = receivers[subject]
-    const [meaning] = await receiver.match([references])
-    for (const id of meaning?.among ?? []) await receiver.ask(id)
-  }
-
   return {
-    accept: async (given) => {
+    /**
+     * Stores the events of a callback. Resolves once they are committed, now or earlier.
+     * @throws DatabaseUnavailable · QueueFull the bank must send it again
+     * @source rules#partner-inbox.3, rules#partner-inbox.16, failure-modes#EV-1, failure-modes#EV-2
+     * @source failure-modes#EV-8, failure-modes#EV-8b, failure-modes#EV-48
+     */
+    accept: async (given: Omit<Callback, 'id'>): Promise<void> => {
       const callback = { ...given, id: ids.uuid() }
       const events = inbound.parse(given.endpoint, given.body).map((event, ordinal): InboxEvent => {
-        const known = { dedupeKey: dedupeKeyOf(callback, event), contentHash: contentHashOf(event) }
+        const known = { dedupeKey: dedupeKeyOf(callback, event), contentHash: sha256(event.content) }
         return { callback, ordinal, ...known, event, ...BEGUN }
       })
       const unread = inbound.unread?.(given.body)
       if (unread !== undefined) reports.unreadPart(given.endpoint, unread)
       if (events.length > 0) await batcher.submit(events)
     },
-    queryInstead: async (route, body) => {
-      for (const naming of inbound.parse(route, body).map(namingOf)) if (naming) await ask(naming)
+    /**
+     * Requests a query of the operations that a stale callback names, so that its news is not lost.
+     * @source rules#partner-inbox.2, failure-modes#EV-9
+     */
+    queryInstead: async (route: string, body: Buffer): Promise<void> => {
+      for (const naming of inbound.parse(route, body).map(namingOf)) if (naming) await requestQueries(receivers, naming)
     },
   }
 }
 
+async function requestQueries(receivers: Receivers, { subject, references }: Naming): Promise<void> {
+  const receiver = receivers[subject]
+  const [meaning] = await receiver.match([references])
+  for (const id of meaning?.among ?? []) await receiver.ask(id)
+}
+
 const BANK: Caller = { credential: 'partner', id: 'partner' }
 const ANYBODY: Caller = { credential: 'partner', id: 'unproven partner', isStranger: true }
-
-function isProven(caller: Caller): boolean {
-  return caller.id === BANK.id
-}
 
 /**
  * Authenticates the bank by the raw bytes, before anything is parsed or stored. An authentic callback outside its time
@@ -141,7 +132,7 @@ export function createInboxRoutes({ routes }: Pick<Inbound, 'routes'>, { accept 
   return routes.map(({ name, endpoint, acknowledgement }) => ({
     endpoint,
     handle: async ({ context }) => {
-      await accept({ endpoint: name, body: context.rawBody, isProven: isProven(context.caller) })
+      await accept({ endpoint: name, body: context.rawBody, isProven: context.caller.id === BANK.id })
       return acknowledgement
     },
   }))

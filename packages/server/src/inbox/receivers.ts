@@ -1,11 +1,4 @@
-import type {
-  ChargeEvent,
-  EventReferences,
-  EventSubject,
-  PayoutEvent,
-  ReadableEvent,
-  RefundEvent,
-} from '../banks/inbound.ts'
+import type { EventReferences, EventSubject, ReadableEvent, RefundEvent } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
 import type { ReportedMovement } from '../engine/operation-store.ts'
@@ -27,7 +20,7 @@ export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
   match(references: readonly EventReferences[]): Promise<Meaning[]>
   apply(id: string, event: Event): Promise<Applied | undefined>
   /** Requests a query of an operation. @source failure-modes#EV-9 */
-  ask(id: string): Promise<void>
+  ask(id: string): Promise<unknown>
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
   readonly canAsk: boolean
@@ -43,23 +36,7 @@ export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
 export type Applied = 'APPLIED' | 'IGNORED' | 'IN_PROGRESS' | 'EARLY' | 'IMPLAUSIBLE' | 'UNEXPECTED' | 'DISPUTED'
 
 /** One receiver per subject of events. */
-export interface Receivers
-  extends Readonly<Record<EventSubject, Pick<Receiver, 'match' | 'ask' | 'hasBooked' | 'exists' | 'canAsk'>>> {
-  readonly charge: Receiver<ChargeEvent>
-  readonly payout: Receiver<PayoutEvent>
-  readonly refund: Receiver<RefundEvent>
-}
-
-export function applyEvent(receivers: Receivers, id: string, event: ReadableEvent): Promise<Applied | undefined> {
-  switch (event.subject) {
-    case 'charge':
-      return receivers.charge.apply(id, event)
-    case 'payout':
-      return receivers.payout.apply(id, event)
-    case 'refund':
-      return receivers.refund.apply(id, event)
-  }
-}
+export type Receivers = Readonly<Record<EventSubject, Receiver>>
 
 export interface Subjects {
   readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked' | 'exists'>
@@ -70,19 +47,20 @@ export interface Subjects {
   >
 }
 
-export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
+export function createReceivers({ cashIns, cashOuts, refunds }: Subjects) {
   return {
     charge: createReceiver(cashIns, cashIns.applyEvent, cashInInput),
     payout: createReceiver(cashOuts, cashOuts.apply, cashOutInput),
     refund: createRefundReceiver(cashIns, refunds),
-  }
+  } satisfies Receivers
 }
 
-type QueryRequested = { readonly on: 'work.requested' }
-
 function createReceiver<Event extends ReadableEvent, Input>(
-  { match, canAsk, hasBooked, exists }: Matched,
-  apply: (id: string, input: NoInfer<Input> | QueryRequested) => Promise<{ readonly result: Applied } | undefined>,
+  { match, canAsk, hasBooked, exists }: Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'>,
+  apply: (
+    id: string,
+    input: NoInfer<Input> | { readonly on: 'work.requested' },
+  ) => Promise<{ readonly result: Applied } | undefined>,
   inputOf: (event: Event, canAsk: boolean) => InputOf<Input>,
 ): Receiver<Event> {
   return {
@@ -92,16 +70,12 @@ function createReceiver<Event extends ReadableEvent, Input>(
       if (input === 'INCOMPLETE') return 'DISPUTED'
       return input ? (await apply(id, input))?.result : 'IN_PROGRESS'
     },
-    ask: async (id) => {
-      await apply(id, { on: 'work.requested' })
-    },
+    ask: (id) => apply(id, { on: 'work.requested' }),
     hasBooked,
     exists,
     canAsk,
   }
 }
-
-type Matched = Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'>
 
 /**
  * A returned payment is one of our refunds, or else belongs to the cash-in, whose refunds decide that. A client's

@@ -2,7 +2,6 @@ import type { BankEvent, ChargeEvent, Naming, PayoutEvent, ReadableEvent, Refund
 import type { CashInInput } from '../cash-in/index.ts'
 import type { CashOutInput } from '../cash-out/index.ts'
 import type { Match, ReportedMovement } from '../engine/operation-store.ts'
-import { sha256 } from '../platform/crypto.ts'
 import type { BankReturn, RefundInInput } from '../refund-in/index.ts'
 import type { Callback } from './store.ts'
 
@@ -20,29 +19,30 @@ export function dedupeKeyOf(
   return JSON.stringify([isProven ? endpoint : `${endpoint}, unproven`, ...key])
 }
 
-/** Compares the content of two events with one key. @source rules#partner-inbox.7 */
-export function contentHashOf({ content }: BankEvent): Buffer {
-  return sha256(content)
-}
-
 /** References in an event, if they could be read. */
 export function namingOf(event: BankEvent): Naming | undefined {
   return event.kind === 'unreadable' ? event.named : event
 }
 
-export function saysMoneyMoved(event: ReadableEvent): boolean {
+/** Amount and time of the money that an event reports, if it has both. */
+function moneyOf(event: ReadableEvent) {
   switch (event.kind) {
     case 'payment_received':
+      return event.payment
     case 'payout_settled':
+      return event.movement
     case 'payout_returned':
     case 'payment_returned':
-      return true
+      return event.returned
     case 'changed':
-      return event.saysMoneyMoved
     case 'failed':
     case 'in_progress':
-      return false
+      return undefined
   }
+}
+
+export function saysMoneyMoved(event: ReadableEvent): boolean {
+  return event.kind === 'changed' ? event.saysMoneyMoved : moneyOf(event) !== undefined
 }
 
 /** The movement of an event by the bank's id, if it has one. */
@@ -55,29 +55,14 @@ export function movementOf(event: ReadableEvent): ReportedMovement | undefined {
     case 'payout_returned':
     case 'payment_returned':
       return event.isUnnamed ? undefined : { ...event.returned, endToEndId: event.endToEndId ?? '' }
-    case 'changed':
-    case 'failed':
-    case 'in_progress':
+    default:
       return undefined
   }
 }
 
 /** Amount of an event in centavos, even without an id. `null`: money may have moved, but the amount is missing. */
 export function reportedCents(event: ReadableEvent): bigint | null {
-  switch (event.kind) {
-    case 'payment_received':
-      return event.payment.valueCents
-    case 'payout_settled':
-      return event.movement.valueCents
-    case 'payout_returned':
-    case 'payment_returned':
-      return event.returned.valueCents
-    case 'changed':
-      return null
-    case 'failed':
-    case 'in_progress':
-      return 0n
-  }
+  return event.kind === 'changed' ? null : (moneyOf(event)?.valueCents ?? 0n)
 }
 
 /**
@@ -108,12 +93,8 @@ function withoutMoney(event: WithoutMoney, canAsk: boolean) {
 
 /** @source rules#partner-inbox.9 */
 export function cashInInput(event: ChargeEvent, canAsk: boolean): InputOf<CashInInput> {
-  switch (event.kind) {
-    case 'payment_received':
-      return { on: 'partner.confirmed', transactionId: event.references.transactionId, payment: event.payment }
-    default:
-      return withoutMoney(event, canAsk)
-  }
+  if (event.kind !== 'payment_received') return withoutMoney(event, canAsk)
+  return { on: 'partner.confirmed', transactionId: event.references.transactionId, payment: event.payment }
 }
 
 /** @source rules#partner-inbox.9 */
@@ -135,16 +116,11 @@ export function cashOutInput(event: PayoutEvent, canAsk: boolean): InputOf<CashO
 
 /** @source rules#partner-inbox.9 */
 export function refundInInput(event: RefundEvent, canAsk: boolean): InputOf<RefundInInput> {
-  switch (event.kind) {
-    case 'payment_returned': {
-      const { returned, endToEndId, isUnnamed } = event
-      if (isUnnamed && canAsk) return { on: 'work.requested' }
-      const { transactionId } = event.references
-      return { on: 'partner.confirmed', transactionId, returned, endToEndId, isUnnamed, isVerified: !canAsk }
-    }
-    default:
-      return withoutMoney(event, canAsk)
-  }
+  if (event.kind !== 'payment_returned') return withoutMoney(event, canAsk)
+  const { returned, endToEndId, isUnnamed } = event
+  if (isUnnamed && canAsk) return { on: 'work.requested' }
+  const { transactionId } = event.references
+  return { on: 'partner.confirmed', transactionId, returned, endToEndId, isUnnamed, isVerified: !canAsk }
 }
 
 /** Input for the cash-in whose payment the bank returned by itself. */
@@ -163,11 +139,10 @@ export const PARKING_DELAYS_MS = [1_000, 5_000, 30_000, 60_000, 300_000, 900_000
 export const POISON_FAILURES = 10
 
 /**
- * Determines the operation an event means, from all its references. Pure. If the references disagree, the event is
- * applied to none of the named operations: trusting one against another could move someone else's money.
+ * The operation an event means, from all its references. If they disagree, the event is applied to none of the named
+ * operations: trusting one against another could move someone else's money.
  * @source rules#partner-inbox.12, failure-modes#EV-26, failure-modes#EV-34
  */
-
 export interface Meaning {
   /** The single operation on which all references agree, if any. */
   readonly id: string | undefined

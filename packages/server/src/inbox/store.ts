@@ -1,30 +1,6 @@
 import type { BankEvent } from '../banks/inbound.ts'
 import { type Database, instantParameter, statement, untilReplicated } from '../platform/db/database.ts'
 
-/** SQL of the inbox. Callbacks are append-only; outcomes are stored beside them. */
-export interface InboxStore {
-  /**
-   * Stores new events with their callbacks in one statement, leased to this process until `dueAt`.
-   * @returns the new ones
-   */
-  insert<Event extends NewEvent>(events: readonly Event[], receivedAt: number, dueAt: number): Promise<Event[]>
-  hashes(dedupeKeys: readonly string[]): Promise<Map<string, Buffer>>
-  insertConflicts(events: readonly NewEvent[], receivedAt: number, dueAt: number): Promise<void>
-  /** Resolves when everything read so far would survive a fail-over. @source rules#database.7 */
-  untilReplicated(): Promise<void>
-  expedite(transactionIds: readonly string[], nowMs: number): Promise<void>
-  claim(nowMs: number, until: number, limit: number): Promise<StoredEvent[]>
-  /**
-   * Stores outcomes and closes the cases of finished events. An event finished by another process is not retried,
-   * whatever a process with an expired lease reports.
-   * @source rules#cases.59, failure-modes#EV-3
-   */
-  mark(results: readonly InboxResult[], nowMs: number): Promise<void>
-  hasOpenCase(reference: string): Promise<boolean>
-  /** Whether the event that this one contradicts has been processed or quarantined. */
-  isOriginalDone(dedupeKey: string): Promise<boolean>
-}
-
 /** The bank's request, verbatim. */
 export interface Callback {
   readonly id: string
@@ -37,13 +13,12 @@ export interface NewEvent {
   readonly callback: Callback
   readonly ordinal: number
   readonly dedupeKey: string
+  /** Tells two events with one key apart. @source rules#partner-inbox.7 */
   readonly contentHash: Buffer
 }
 
 export interface StoredEvent extends NewEvent {
   readonly state: 'NEW' | 'PARKED' | 'CONFLICT'
-  /** Number of claims, including the insertion. */
-  readonly attempts: number
   /** Number of failures, without parking. */
   readonly failures: number
   readonly parkings: number
@@ -121,7 +96,7 @@ const expedite = statement<[transactionIds: readonly string[], now: string]>(
                FOR UPDATE SKIP LOCKED)`,
 )
 
-interface ClaimedRow extends Pick<StoredEvent, 'ordinal' | 'state' | 'attempts' | 'failures' | 'parkings'> {
+interface ClaimedRow extends Pick<StoredEvent, 'ordinal' | 'state' | 'failures' | 'parkings'> {
   readonly inbox_id: string
   readonly endpoint: string
   readonly body: Buffer
@@ -139,8 +114,8 @@ const claim = statement<[now: string, until: string, limit: number], ClaimedRow>
    UPDATE inbox_event e SET due_at = $2, attempts = e.attempts + 1
      FROM due d JOIN inbox i ON i.id = d.inbox_id
     WHERE e.inbox_id = d.inbox_id AND e.ordinal = d.ordinal
-   RETURNING e.inbox_id, e.ordinal, i.endpoint, i.body, i.is_proven, e.dedupe_key, e.content_hash, e.state, e.attempts,
-             e.failures, e.parkings, e.attributed_to`,
+   RETURNING e.inbox_id, e.ordinal, i.endpoint, i.body, i.is_proven, e.dedupe_key, e.content_hash, e.state, e.failures,
+             e.parkings, e.attributed_to`,
 )
 
 const mark = statement<
@@ -186,29 +161,46 @@ const selectOpenCase = statement<[reference: string], { id: string }>(
       AND kind = 'event_set_aside' LIMIT 1`,
 )
 
-export function createInboxStore(database: Database): InboxStore {
+export type InboxStore = ReturnType<typeof createInboxStore>
+
+/** SQL of the inbox. Callbacks are append-only; outcomes are stored beside them. */
+export function createInboxStore(database: Database) {
   return {
-    insert: async (events, receivedAt, dueAt) => {
+    /**
+     * Stores new events with their callbacks in one statement, leased to this process until `dueAt`.
+     * @returns the new ones
+     */
+    insert: async <Event extends NewEvent>(
+      events: readonly Event[],
+      receivedAt: number,
+      dueAt: number,
+    ): Promise<Event[]> => {
       const rows = await database.rows(insert, insertParameters(events, receivedAt, dueAt))
       const fresh = new Set(rows.map(({ inbox_id, ordinal }) => `${inbox_id} ${ordinal}`))
       return events.filter(({ callback, ordinal }) => fresh.has(`${callback.id} ${ordinal}`))
     },
-    hashes: async (dedupeKeys) => {
+    hashes: async (dedupeKeys: readonly string[]): Promise<Map<string, Buffer>> => {
       const rows = await database.rows(selectHashes, [dedupeKeys])
       return new Map(rows.map(({ dedupe_key, content_hash }) => [dedupe_key, content_hash]))
     },
-    insertConflicts: async (events, receivedAt, dueAt) => {
+    insertConflicts: async (events: readonly NewEvent[], receivedAt: number, dueAt: number): Promise<void> => {
       await database.rows(insertConflicts, insertParameters(events, receivedAt, dueAt))
     },
-    untilReplicated: () => untilReplicated(database),
-    expedite: async (transactionIds, nowMs) => {
+    /** Resolves when everything read so far would survive a fail-over. @source rules#database.7 */
+    untilReplicated: (): Promise<void> => untilReplicated(database),
+    expedite: async (transactionIds: readonly string[], nowMs: number): Promise<void> => {
       if (transactionIds.length > 0) await database.rows(expedite, [transactionIds, instantParameter(nowMs)])
     },
-    claim: async (nowMs, until, limit) => {
+    claim: async (nowMs: number, until: number, limit: number): Promise<StoredEvent[]> => {
       const rows = await database.rows(claim, [instantParameter(nowMs), instantParameter(until), limit])
       return rows.map(storedEvent)
     },
-    mark: async (results, nowMs) => {
+    /**
+     * Stores outcomes and closes the cases of finished events. An event finished by another process is not retried,
+     * whatever a process with an expired lease reports.
+     * @source rules#cases.59, failure-modes#EV-3
+     */
+    mark: async (results: readonly InboxResult[], nowMs: number): Promise<void> => {
       await database.rows(mark, [
         results.map(({ inboxId }) => inboxId),
         results.map(({ ordinal }) => ordinal),
@@ -221,9 +213,11 @@ export function createInboxStore(database: Database): InboxStore {
         instantParameter(nowMs),
       ])
     },
-    hasOpenCase: async (reference) => (await database.rows(selectOpenCase, [reference])).length > 0,
-    // A quarantined event has given up its key: there is nothing to wait for.
-    isOriginalDone: async (dedupeKey) => (await database.rows(selectOriginal, [dedupeKey]))[0]?.done ?? true,
+    hasOpenCase: async (reference: string): Promise<boolean> =>
+      (await database.rows(selectOpenCase, [reference])).length > 0,
+    /** Whether the event that this one contradicts has been processed; true if it gave up its key in quarantine. */
+    isOriginalDone: async (dedupeKey: string): Promise<boolean> =>
+      (await database.rows(selectOriginal, [dedupeKey]))[0]?.done ?? true,
   }
 }
 

@@ -3,12 +3,9 @@ import test from 'node:test'
 import { pino } from 'pino'
 import * as breakers from '../../src/banks/breaker.ts'
 import { guardCalls } from '../../src/banks/calls.ts'
-import type { Outcome } from '../../src/banks/link.ts'
 import { createHttpPartner } from '../../src/banks/pixgate/bank.ts'
 import type { AnyAnswer, BankCall, Partner } from '../../src/banks/port.ts'
-import * as charges from './pixgate/charges.ts'
 import * as payouts from './pixgate/payouts.ts'
-import * as refunds from './pixgate/refunds.ts'
 
 const ANY = Number.POSITIVE_INFINITY
 
@@ -22,15 +19,16 @@ const UNAUTHORIZED = { kind: 'UNKNOWN', httpStatus: 401 } as const
 /** A breaker without a log, and at the times that are given. */
 function createBreaker() {
   const clock = { at: 0, now: () => clock.at }
-  const { begin, note, wanted } = breakers.createBreaker(clock, pino({ level: 'silent' }))
+  const breaker = new breakers.Breakers(clock, pino({ level: 'silent' }))
   function at<Result>(now: number, act: () => Result): Result {
     clock.at = now
     return act()
   }
   return {
-    wanted: (name: breakers.BreakerName, now: number, asker?: string) => at(now, () => wanted(name, asker)),
-    begin: (call: BankCall, now: number, asker?: string) => at(now, () => begin(call, asker)),
-    note: (call: BankCall, answer: AnyAnswer, now: number, asker?: string) => at(now, () => note(call, answer, asker)),
+    wanted: (name: breakers.BreakerName, now: number, asker?: string) => at(now, () => breaker.wanted(name, asker)),
+    begin: (call: BankCall, now: number, asker?: string) => at(now, () => breaker.begin(call, asker)),
+    note: (call: BankCall, answer: AnyAnswer, now: number, asker?: string) =>
+      at(now, () => breaker.note(call, answer, asker)),
   }
 }
 
@@ -121,93 +119,63 @@ test('[partner.6] [api-pix.15] a held-back call prolongs the wait and is not cou
   assert.equal(breaker.wanted('orders', 66_000), 0, 'a shorter wait ends no longer one')
 })
 
-function guarding(bank: Partner, clock: { now(): number }) {
-  const configured = { settings: { address: '', credentials: '' }, host: undefined }
-  return guardCalls(bank, { configured, logger: pino({ level: 'silent' }), clock, onCall: () => undefined })
-}
-
-/** A partner behind a breaker whose bank answers every call with `outcome`. */
-function guarded(outcome: Outcome) {
-  const clock = { at: 0, now: () => clock.at }
-  const link = { exchange: async () => outcome, close: async () => undefined }
-  const bank = createHttpPartner(link)
-  const partner = guarding(bank, clock)
-  const calls = {
-    createCharge: () => partner.createCharge(charges.ID, charges.REQUEST),
-    getCharge: () => partner.getCharge(charges.ID, charges.REQUEST),
-    cancelCharge: () => partner.cancelCharge(charges.ID),
-    sendPayout: () => partner.sendPayout(payouts.ID, payouts.REQUEST),
-    getPayout: () => partner.getPayout(payouts.ID, payouts.REQUEST),
-    decodeQrCode: () => partner.decodeQrCode('000201'),
-    sendRefund: () => partner.sendRefund(refunds.ID, refunds.REQUEST),
-    getRefund: () => partner.getRefund(refunds.ID, refunds.REQUEST),
-  }
-  return { bank, partner, clock, calls }
-}
-
 const SENDS = ['sendPayout', 'sendRefund'] as const
 const OTHERS = ['createCharge', 'getCharge', 'cancelCharge', 'getPayout', 'decodeQrCode', 'getRefund'] as const
 
-for (const name of SENDS) {
-  test(`[CO-10] five failures of ${name} make a bank unavailable for a while`, async () => {
-    const { partner, clock, calls } = guarded({ kind: 'not sent', reason: 'ECONNREFUSED' })
-    for (let failures = 0; failures < 5; failures++) {
-      assert.equal(partner.sendsWanted(), ANY)
-      assert.equal((await calls[name]()).kind, 'NOT_SENT')
+for (const call of SENDS) {
+  test(`[CO-10] [CO-13] five failures of ${call}, or one 429, hold payouts and refunds back, and nothing else`, () => {
+    for (const [answer, times] of [
+      [UNREACHABLE, 5],
+      [TOO_MANY, 1],
+    ] as const) {
+      const breaker = createBreaker()
+      for (let failures = 0; failures < times; failures++) {
+        assert.equal(breaker.wanted('orders', 0), ANY)
+        breaker.note(call, answer, 0)
+      }
+      const wanted = (['orders', 'charges', 'qr_codes'] as const).map((name) => breaker.wanted(name, 0))
+      assert.deepEqual(wanted, [0, ANY, ANY])
     }
-    assert.equal(partner.sendsWanted(), 0)
-    clock.at = 30_000
-    assert.equal(partner.sendsWanted(), 1)
   })
 }
 
-for (const name of OTHERS) {
-  test(`[CO-10] failures of ${name} leave a bank available`, async () => {
-    const { partner, calls } = guarded({ kind: 'not sent', reason: 'ECONNREFUSED' })
-    for (let failures = 0; failures < 10; failures++) assert.equal((await calls[name]()).kind, 'NOT_SENT')
-    assert.equal(partner.sendsWanted(), ANY)
+for (const call of OTHERS) {
+  test(`[partner.6] [CO-10] [CO-13] failures of ${call}, and 429s, hold no payout or refund back`, () => {
+    const breaker = createBreaker()
+    for (let failures = 0; failures < 10; failures++) breaker.note(call, failures % 2 ? TOO_MANY : UNREACHABLE, 0)
+    assert.equal(breaker.wanted('orders', 0), ANY)
   })
 }
 
-for (const name of OTHERS) {
-  test(`[partner.6] [CO-13] a 429 to ${name} leaves a bank available for payouts and refunds`, async () => {
-    const { partner, calls } = guarded({ kind: 'answered', httpStatus: 429, json: {} })
-    for (let refusals = 0; refusals < 10; refusals++) assert.equal((await calls[name]()).kind, 'UNKNOWN')
-    assert.equal(partner.sendsWanted(), ANY)
+for (const call of [...SENDS, ...OTHERS]) {
+  test(`[partner.3] a 401 to ${call} holds payouts and refunds back`, () => {
+    const breaker = createBreaker()
+    breaker.note(call, UNAUTHORIZED, 0)
+    assert.equal(breaker.wanted('orders', 0), 0)
   })
 }
 
-for (const name of SENDS) {
-  test(`[partner.6] [CO-13] a 429 to ${name} makes a bank unavailable for payouts and refunds, and not for charges`, async () => {
-    const { partner, calls } = guarded({ kind: 'answered', httpStatus: 429, json: {} })
-    await calls[name]()
-    assert.deepEqual([partner.sendsWanted(), partner.chargesWanted(), partner.qrCodesWanted()], [0, ANY, ANY])
-  })
-}
+test('[partner.6] a statement or balance that may not be read holds no payout or refund back', () => {
+  const breaker = createBreaker()
+  for (const call of ['readStatement', 'readBalance'] as const)
+    for (const refusal of [UNAUTHORIZED, TOO_MANY]) breaker.note(call, refusal, 0)
+  assert.equal(breaker.wanted('orders', 0), ANY)
+})
 
-for (const name of [...SENDS, ...OTHERS]) {
-  test(`[partner.3] a 401 to ${name} makes a bank unavailable`, async () => {
-    const { partner, calls } = guarded({ kind: 'answered', httpStatus: 401, json: {} })
-    assert.equal((await calls[name]()).kind, 'UNKNOWN')
-    assert.equal(partner.sendsWanted(), 0)
-  })
-}
-
-test('[CO-10] an unavailable bank is still called by whoever calls it', async () => {
-  const { partner, bank } = guarded({ kind: 'lost', reason: 'timeout' })
+test('[CO-10] the breaker holds no call back by itself', async () => {
+  const bank = createHttpPartner({ exchange: async () => ({ kind: 'lost', reason: 'timeout' }), close: async () => {} })
+  const partner = guarding(bank)
   for (let failures = 0; failures < 5; failures++) await partner.sendPayout(payouts.ID, payouts.REQUEST)
   assert.equal(partner.sendsWanted(), 0)
   assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST)).kind, 'UNKNOWN')
   assert.deepEqual(partner.capabilities, bank.capabilities)
 })
 
-test('[partner.6] a statement that may not be read leaves the bank available for payouts', async () => {
-  for (const httpStatus of [401, 429]) {
-    const { partner } = guarded({ kind: 'answered', httpStatus, json: {} })
-    assert.equal((await partner.readStatement({ from: 0, to: 1, cursor: null })).kind, 'UNKNOWN')
-    assert.equal(partner.sendsWanted(), ANY)
-  }
-})
+function guarding(bank: Partner) {
+  const configured = { settings: { address: '', credentials: '' }, host: undefined }
+  const logger = pino({ level: 'silent' })
+  return guardCalls(bank, { configured, logger, clock: { now: () => 0 }, onCall: () => undefined })
+}
 
 test('[partner.9] [CI-16] five charges in a row without a definite answer open it for charges, for 5 seconds', () => {
   const breaker = createBreaker()
@@ -275,7 +243,7 @@ test('[partner.9] at most sixteen QR code queries of one client are in flight', 
 
 test('[partner.9] a QR code query that ends in an error is no longer in flight', async () => {
   const bank = createHttpPartner({ exchange: () => Promise.reject(new Error('a fault')), close: async () => undefined })
-  const partner = guarding(bank, { now: () => 0 })
+  const partner = guarding(bank)
   await assert.rejects(partner.decodeQrCode('000201', undefined, 'shop'), /a fault/)
   assert.equal(partner.qrCodesWanted('shop'), ANY)
   for (let asked = 0; asked < 4; asked++) await assert.rejects(partner.decodeQrCode('000201', undefined, 'shop'))

@@ -5,10 +5,10 @@ import type { CashInInput } from '../../src/cash-in/cash-in.ts'
 import { createEventApplier } from '../../src/cash-in/jobs.ts'
 import { cashInAs, confirmed, INPUTS, NOW } from './situations.ts'
 
-const CREDITS = { verifyFromCents: 100_00n }
+const CREDITS = { verifyFromCents: 99_99n }
 
-/** How a payment that an event tells is handed on, by whether the bank can be asked and demands it. */
-async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean }) {
+/** How a payment that an event reports is handed on, by whether charges can be queried at the bank. */
+async function handedOn(canAsk: boolean) {
   const taken: CashInInput[] = []
   const events = createEventApplier({
     commands: {
@@ -21,17 +21,16 @@ async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean })
     credits: CREDITS,
     clock: { now: () => NOW },
     logger: pino({ level: 'silent' }),
-    canAsk: given.canAsk ?? true,
-    isAlwaysVerified: given.isAlwaysVerified ?? false,
+    canAsk,
   })
   await events.apply('id', confirmed({ valueCents: 99_99n }))
   const [input] = taken
   return input?.on === 'partner.confirmed' ? input.unverified : assert.fail()
 }
 
-test('[cash-in.credits.2] a bank may require that every payment is verified; where it cannot be asked its event is enough', async () => {
-  assert.equal(await handedOn({ isAlwaysVerified: true }), 'query')
-  assert.equal(await handedOn({ canAsk: false, isAlwaysVerified: true }), undefined)
+test('[cash-in.credits.2] a payment from the limit on is verified; where charges cannot be queried the event is enough', async () => {
+  assert.equal(await handedOn(true), 'query')
+  assert.equal(await handedOn(false), undefined)
 })
 
 test('[cash-in.work.5] a status query that an event requests is made at once, unless one is in flight; a failed query stops nothing', async () => {
@@ -54,7 +53,6 @@ test('[cash-in.work.5] a status query that an event requests is made at once, un
       clock: { now: () => NOW },
       logger: pino({ level: 'silent' }),
       canAsk: true,
-      isAlwaysVerified: false,
     })
     await events.apply('id', INPUTS['work.requested'])
     await events.drained()

@@ -73,7 +73,7 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
     logger: pino({ level: 'silent' }),
   })
   const body = Buffer.from(JSON.stringify({ ...EVENT, ...event }))
-  const begun = { state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedTo: null } as const
+  const begun = { state: 'NEW', failures: 0, parkings: 0, attributedTo: null } as const
   const callback = { id: 'row-1', endpoint: 'cash-in', body, isProven }
   const key = { callback, ordinal: 0, dedupeKey: 'key', contentHash: sha256('content') }
   const [reading] = inbound.parse('cash-in', body)

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { pino } from 'pino'
-import { createDifferences, createHolding } from '../../src/bank-statement/differences.ts'
-import { createLineStore } from '../../src/bank-statement/lines.ts'
+import { Differences } from '../../src/bank-statement/differences.ts'
 import { createStatementStore } from '../../src/bank-statement/store.ts'
 import { createTripWire } from '../../src/bank-statement/trip-wire.ts'
 import { approve, type CaseNeeds, decide } from '../../src/cases/decide.ts'
@@ -378,10 +377,10 @@ test('[statement.8] a missing movement that another process reads while it is re
   fixture.clock.advance(60_000)
   const logger = pino({ level: 'silent' })
   const store = createStatementStore(fixture.database)
-  const standing = createDifferences({
+  const standing = new Differences({
     store: {
       ...store,
-      gapsToReport: async (...given) => {
+      gapsToReport: async (...given: Parameters<typeof store.gapsToReport>) => {
         const gaps = await store.gapsToReport(...given)
         assert.equal(gaps.length, 1)
         // It stands still for longer than its lease; another process reads what the bank lists by now.
@@ -391,11 +390,11 @@ test('[statement.8] a missing movement that another process reads while it is re
         return gaps
       },
     },
-    entries: createLineStore(fixture.database),
     partner: fixture.bank,
     receivers: {} as never,
     tripWire: createTripWire({ ...fixture, logger }),
-    holding: createHolding({ ...fixture, logger }),
+    engine: fixture.engine,
+    ids: fixture.ids,
     logger,
     isAccountShared: false,
   })

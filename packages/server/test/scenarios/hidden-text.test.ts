@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
-import type { Bank } from '../../src/banks/bank.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { textsIn, withAt } from '../support/example-fields.ts'
 import { operatorToken } from '../support/operators.ts'
@@ -67,19 +66,13 @@ test('[text.1] [webhooks.1] the address of an endpoint is kept in plain ASCII', 
   }
 })
 
-/** No payment is booked before the bank was asked: its answer has the name. */
-const asked = (bank: Bank): Bank => ({
-  ...bank,
-  capabilities: new Set([...bank.capabilities, 'verify-every-credit']),
-})
-
-for (const [told, bank] of [
-  ['in an event', (simulated: Bank) => simulated],
-  ['in an answer', asked],
+for (const [told, environment] of [
+  ['in an event', {}],
+  ['in an answer', { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' }],
 ] as const) {
   test(`[text.3] a name that hides text, told by the bank ${told}, hides none in ours, and stays what the bank said`, async (t) => {
     const { logger, lines } = capturedLog('trace')
-    const pix = await world(t, {}, { bank, logger })
+    const pix = await world(t, environment, { logger })
     const { id } = await pix.charge('10')
     const payerName = 'Maria \u202eavliS ad\u0085'
     const shown = 'Maria \ufffdavliS ad\ufffd'

@@ -1,4 +1,4 @@
-import { createDifferences, createHolding, type Differences } from '../../src/bank-statement/differences.ts'
+import { Differences } from '../../src/bank-statement/differences.ts'
 import { createReceivers as createStatementReceivers } from '../../src/bank-statement/receivers.ts'
 import type { StatementStore } from '../../src/bank-statement/store.ts'
 import type { Difference } from '../../src/bank-statement/trip-wire.ts'
@@ -150,14 +150,14 @@ function createStatement({
       })
     }
   }
-  return createDifferences({
-    store: statement.store as StatementStore,
+  return new Differences({
     // Nobody decides here about cases of no operation.
-    entries: { cases: async () => new Map() },
+    store: { ...statement.store, casesOf: async () => new Map() } as Partial<StatementStore> as StatementStore,
     receivers: createStatementReceivers(modules),
     tripWire: { report },
     partner: { listedWithinMs: lacking.listedWithinMs },
-    holding: createHolding({ engine: modules.engine, ids, logger }),
+    engine: modules.engine,
+    ids,
     logger,
     isAccountShared: false,
   })

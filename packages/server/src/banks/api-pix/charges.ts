@@ -12,29 +12,22 @@ import { CHARGE_STATUSES, type Cob, isCob, isPix } from './protocol.ts'
 /** Maximum difference from our clock at which a `Date` is trusted. */
 const CREDIBLE_MS = 600_000
 
-export interface BankClock {
-  /** Epoch milliseconds by the bank's clock, which never goes back. Ours until the first `Date`. */
-  now(): number
-  /** Takes the `Date` of an answer in epoch milliseconds. Ignores one that is not credible. */
-  observe(dateMs: number): void
-}
-
 /**
- * Follows the last `Date` at the pace of our clock. It never goes back, so a wrong `Date` counts as long as it is
+ * The bank's clock, in epoch milliseconds: ours until the first `Date`. Follows the last `Date` at the pace of our clock. It never goes back, so a wrong `Date` counts as long as it is
  * ahead; {@link CREDIBLE_MS} bounds that.
  * @param ours epoch milliseconds
  * @source rules#api-pix.16
  */
-export function createBankClock(ours: Clock['now']): BankClock {
+export function createBankClock(ours: Clock['now']) {
   let aheadMs: number | undefined
   let latest = Number.NEGATIVE_INFINITY
   return {
-    now: () => {
+    now: (): number => {
       if (aheadMs === undefined) return ours()
       latest = Math.max(latest, ours() + aheadMs)
       return latest
     },
-    observe: (dateMs) => {
+    observe: (dateMs: number): void => {
       const ahead = dateMs - ours()
       if (Math.abs(ahead) <= CREDIBLE_MS) aheadMs = ahead
     },
@@ -58,20 +51,18 @@ export function stampOffset(stampMs: number, dateMs: number): number {
   return offsetMs !== 0 && Math.abs(offsetMs) <= OFFSET_MAX_MS ? offsetMs : 0
 }
 
-/** A {@link StampOffset} that is measured here. */
-export interface Stamps extends StampOffset {
-  measured(offsetMs: number): void
-}
+export type Stamps = ReturnType<typeof createStamps>
 
-export function createStamps(): Stamps {
+/** A {@link StampOffset} that is measured here. */
+export function createStamps() {
   let measuredMs: number | undefined
   let assumedMs: number | undefined
   return {
     offsetMs: () => measuredMs ?? assumedMs,
-    measured: (offsetMs) => {
+    measured: (offsetMs: number) => {
       measuredMs = offsetMs
     },
-    assume: (offsetMs) => {
+    assume: (offsetMs: number) => {
       assumedMs = offsetMs
     },
   }

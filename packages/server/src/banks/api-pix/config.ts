@@ -162,6 +162,13 @@ export const efiVariables = variables({
   ...places,
 })
 
+export const standardSettings = {
+  address: 'PIXGATE_BANK_API_URL',
+  credentials: 'PIXGATE_BANK_CLIENT_SECRET',
+  certificate: 'PIXGATE_BANK_CERTIFICATE',
+  authorities: 'PIXGATE_BANK_CA',
+} as const
+
 export interface ApiPixConfig extends ReturnType<typeof configOf> {
   /** Efí pays QR codes without a given amount. */
   readonly paysQrCodes?: boolean

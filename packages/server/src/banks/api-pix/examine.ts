@@ -1,15 +1,13 @@
-import { lookup } from 'node:dns/promises'
-import { connect } from 'node:net'
-import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { Type } from 'typebox'
-import { connectionProblem, errorCode } from '../../platform/connection-problem.ts'
+import { connectionProblem } from '../../platform/connection-problem.ts'
 import { bad, type Finding, good } from '../../platform/finding.ts'
 import type { ExaminationOptions } from '../bank.ts'
-import { type Exchange, isSuccess } from '../exchange.ts'
+import { connectionFault } from '../calls.ts'
+import { type Answered, type Exchange, isSuccess } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
 import type { Partner } from '../port.ts'
 import { bodyTest } from '../values.ts'
-import type { ApiPixConfig } from './config.ts'
+import { type ApiPixConfig, standardSettings } from './config.ts'
 import { SECRET_PARAMETER } from './inbound.ts'
 import { concealing, type Tokens } from './link.ts'
 import { problemOf } from './protocol.ts'
@@ -36,13 +34,17 @@ export async function examine(
   const conceal = concealing(examined.callbackSecrets)
   const withoutSecrets = (finding: Finding) => withoutSecret({ ...finding, says: conceal(finding.says) })
   const findings: Finding[] = examined.warning === undefined ? [] : [good('preset', examined.warning)]
-  for (const step of [resolves, connects, agreesOnTls, grantsToken]) {
-    const finding = await step(examined)
-    findings.push(finding)
-    if (!finding.isOk) return findings.map(withoutSecrets)
+  const token = await grantsToken(examined)
+  findings.push(token)
+  if (!token.isOk) return findings.map(withoutSecrets)
+  const registered = await examined.exchange.raw({ method: 'GET', path: webhookPath(examined) })
+  if (registered.kind !== 'answered') {
+    const says = connectionFault(registered.reason, standardSettings, examined.address.hostname)
+    return [...findings, bad('connection', says)].map(withoutSecrets)
   }
+  findings.push(good('connection', 'the bank answers and proves who it is'))
   findings.push(await allowsScopes(examined))
-  findings.push(registers ? await register(examined) : await webhookOf(examined))
+  findings.push(registers ? await register(examined) : webhookOf(examined, registered))
   if (examined.isSandbox && newId) findings.push(await chargeOf(examined, newId()))
   return findings.map(withoutSecrets)
 }
@@ -54,45 +56,7 @@ function withoutSecret(finding: Finding): Finding {
   return { ...finding, says: finding.says.replaceAll(SECRET, '$1…') }
 }
 
-async function resolves({ address }: Examined): Promise<Finding> {
-  const { hostname } = address
-  try {
-    const { address: ip } = await lookup(hostname)
-    return good('name', `${hostname} is ${ip}`)
-  } catch {
-    return bad('name', `${hostname} does not resolve: check PIXGATE_BANK_API_URL, and the DNS of this machine`)
-  }
-}
-
-function portOf({ port }: URL): number {
-  return port === '' ? 443 : Number(port)
-}
-
-/** Waits until a socket is ready; returns the code of its error otherwise. */
-function settled(socket: ReturnType<typeof connect>, ready: string, timeoutMs: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    socket.setTimeout(timeoutMs, () => resolve('timeout'))
-    socket.once(ready, () => resolve(undefined)).once('error', (error) => resolve(errorCode(error) ?? 'unknown'))
-  }).finally(() => socket.destroy()) as Promise<string | undefined>
-}
-
-async function connects({ address, timeoutMs }: Examined): Promise<Finding> {
-  const [host, port] = [address.hostname, portOf(address)]
-  const failure = await settled(connect({ host, port }), 'connect', timeoutMs)
-  if (failure === undefined) return good('connection', `port ${port} answers`)
-  const says = `port ${port} ${connectionProblem(failure)}: check the firewall between here and the bank`
-  return bad('connection', says)
-}
-
-async function agreesOnTls({ address, tls, timeoutMs }: Examined): Promise<Finding> {
-  const host = address.hostname
-  const options: ConnectionOptions = { ...tls, host, port: portOf(address), servername: host, minVersion: 'TLSv1.2' }
-  const failure = await settled(connectTls(options), 'secureConnect', timeoutMs)
-  if (failure === undefined) return good('TLS', 'the bank proves who it is')
-  return bad('TLS', `the bank ${connectionProblem(failure)}: check PIXGATE_BANK_CERTIFICATE and PIXGATE_BANK_CA`)
-}
-
-async function grantsToken({ tokens }: Examined): Promise<Finding> {
+async function grantsToken({ tokens, addresses }: Examined): Promise<Finding> {
   const grant = await tokens.current()
   if (!('failed' in grant)) return good('token', 'the bank takes our certificate, client id and secret')
   const { failed } = grant
@@ -100,7 +64,12 @@ async function grantsToken({ tokens }: Examined): Promise<Finding> {
     const says = `the bank answers ${failed.httpStatus} to the request for a token: check PIXGATE_BANK_CLIENT_ID and PIXGATE_BANK_CLIENT_SECRET, and that they and the certificate are of the same environment`
     return bad('token', says)
   }
-  return bad('token', `the bank ${problemWith(failed)}: the certificate may be of another environment`)
+  const settings = { ...standardSettings, address: 'PIXGATE_BANK_TOKEN_URL' }
+  const says =
+    failed.kind === 'answered'
+      ? `the bank ${problemWith(failed)}: the certificate may be of another environment`
+      : connectionFault(failed.reason, settings, new URL(addresses.token).hostname)
+  return bad('token', says)
 }
 
 async function allowsScopes({ tokens, scopes }: Examined): Promise<Finding> {
@@ -120,12 +89,9 @@ function webhookPath({ merchant }: Examined): string {
   return `/webhook/${encodeURIComponent(merchant.pixKey)}`
 }
 
-async function webhookOf(examined: Examined): Promise<Finding> {
-  const { exchange, callbackUrl } = examined
-  const outcome = await exchange.raw({ method: 'GET', path: webhookPath(examined) })
-  if (outcome.kind !== 'answered' || !isSuccess(outcome) || !isWebhook(outcome.json)) {
-    const isNone = outcome.kind === 'answered' && problemOf(outcome.json)?.errorCode === 'WebhookNaoEncontrado'
-    return isNone
+function webhookOf({ callbackUrl }: Examined, outcome: Answered): Finding {
+  if (!isSuccess(outcome) || !isWebhook(outcome.json)) {
+    return problemOf(outcome.json)?.errorCode === 'WebhookNaoEncontrado'
       ? bad('webhook', 'none is registered for PIXGATE_MERCHANT_PIX_KEY: run `npm run bank-check -- --register`')
       : bad('webhook', `the bank ${problemWith(outcome)}: check PIXGATE_MERCHANT_PIX_KEY`)
   }

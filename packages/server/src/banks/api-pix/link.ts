@@ -62,17 +62,14 @@ function kindOf({ method, path }: PartnerCall): string {
   return `${method} ${named.replace(/\/[^/]{26,}/g, '/{id}')}`
 }
 
-export interface Tokens {
-  /** The current token, or the outcome of requesting one. Concurrent callers share one request. */
-  current(): Promise<Grant | { readonly failed: Outcome }>
-  /** Discards a token that the bank refused: the next call requests another. */
-  refused(token: string): void
-}
+export type Tokens = ReturnType<typeof createTokens>
 
-export interface Grant {
+interface Grant {
   readonly token: string
   readonly scopes: readonly string[] | undefined
 }
+
+type Granted = Grant | { readonly failed: Outcome }
 
 export interface TokensOptions extends Pick<ApiPixConfig, 'clientId' | 'clientSecret'> {
   readonly link: Pick<PartnerLink, 'exchange'>
@@ -94,14 +91,14 @@ const isGrant = bodyTest(
   }),
 )
 
-/** @source rules#api-pix.1 */
-export function createTokens(options: TokensOptions): Tokens {
+/** Requests access tokens and keeps the current one. @source rules#api-pix.1 */
+export function createTokens(options: TokensOptions) {
   const { link, path, monotonic } = options
   let kept: (Grant & { readonly until: number }) | undefined
-  let underWay: ReturnType<Tokens['current']> | undefined
+  let underWay: Promise<Granted> | undefined
   const request = requestOf(options)
 
-  async function ask(): ReturnType<Tokens['current']> {
+  async function ask(): Promise<Granted> {
     const askedAt = monotonic()
     const outcome = await link.exchange({ method: 'POST', path, ...request })
     if (outcome.kind !== 'answered' || !isSuccess(outcome) || !isGrant(outcome.json)) return { failed: outcome }
@@ -113,14 +110,16 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 
   return {
-    current: async () => {
+    /** The current token, or the outcome of requesting one. Concurrent callers share one request. */
+    current: async (): Promise<Granted> => {
       if (kept && monotonic() < kept.until) return kept
       underWay ??= ask().finally(() => {
         underWay = undefined
       })
       return underWay
     },
-    refused: (token) => {
+    /** Discards a token that the bank refused: the next call requests another. */
+    refused: (token: string): void => {
       if (kept?.token === token) kept = undefined
     },
   }
@@ -155,7 +154,7 @@ export interface CallForm {
  * repeated once with a new token.
  * @source rules#api-pix.1, rules#api-pix.14
  */
-export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm = PLAIN): PartnerLink {
+export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm): PartnerLink {
   const applicationKey = form.values['application key']
   const conceal = concealing(applicationKey === undefined ? [] : [applicationKey])
 
@@ -193,11 +192,6 @@ function withoutToken(failed: Outcome): Outcome {
   const { httpStatus } = failed
   const refusesUs = httpStatus === 400 || httpStatus === 403
   return { kind: 'not sent', reason: `no token: HTTP ${httpStatus}`, httpStatus: refusesUs ? 401 : httpStatus }
-}
-
-const PLAIN: CallForm = {
-  added: [],
-  values: { 'client id': undefined, 'application key': undefined, account: undefined },
 }
 
 function inForm(call: PartnerCall, { added, values, patchPath }: CallForm): PartnerCall {

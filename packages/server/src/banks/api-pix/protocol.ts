@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type Answered, answerOf, type Protocol, UNREADABLE, unknown } from '../exchange.ts'
 import type { Outcome } from '../link.ts'
 import type { CancelAnswer, ChargeStatus, RefundStatus, Rejected } from '../port.ts'
-import { AMOUNT, AMOUNT_MOVED, bodyTest, itemsOf, printable, textIn, visibleText, withoutNulls } from '../values.ts'
+import { AMOUNT, AMOUNT_MOVED, bodyTest, itemsOf, printable, textIn, withoutNulls } from '../values.ts'
 
 /**
  * Bodies of the Central Bank's API Pix 2.9.0: the members that are read, of JSON without nulls. Lengths are not
@@ -148,5 +148,5 @@ export function problemOf(json: unknown): Rejected | undefined {
     .filter(isViolation)
     .map(({ propriedade, razao }) => [propriedade, razao].filter(Boolean).join(': '))
   const reason = violations.length > 0 ? violations.join('; ') : (textIn(json, 'detail') ?? textIn(json, 'title'))
-  return { kind: 'REJECTED', errorCode: visibleText(printable(word)), errorMessage: printable(reason) }
+  return { kind: 'REJECTED', errorCode: printable(word), errorMessage: printable(reason) }
 }

@@ -27,7 +27,7 @@ import type {
   ReportedPayout,
   UnlistedFees,
 } from '../port.ts'
-import { BALANCE, bodyTest, centsOf, printable, visibleText } from '../values.ts'
+import { BALANCE, bodyTest, centsOf, printable } from '../values.ts'
 import { judgeSentPix, LISTED_WITHIN_MS, SENT_LISTS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
 import { isStatic, qrCodeAnswer, STATIC_CODE, standingOf } from './qr-code.ts'
 
@@ -52,7 +52,7 @@ const isNamedError = bodyTest(
 /** Reads a refusal in either form of Efí: the standard's, or `nome` with `mensagem`. @source rules#efi.1 */
 function refusalOf(json: unknown): Rejected | undefined {
   if (!isNamedError(json)) return problemOf(json)
-  return { kind: 'REJECTED', errorCode: visibleText(printable(json.nome)), errorMessage: printable(json.mensagem) }
+  return { kind: 'REJECTED', errorCode: printable(json.nome), errorMessage: printable(json.mensagem) }
 }
 
 export const EFI_PROTOCOL = protocolOf(refusalOf)

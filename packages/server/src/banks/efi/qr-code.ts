@@ -98,12 +98,7 @@ export function standingOf(decoded: QrCodeAnswer, order: QrCodePayoutRequest, no
   if (decoded.kind === 'REJECTED') return decoded
   if (decoded.kind !== 'DECODED' || decoded.qrCode.status === 'PAID') return 'UNCLEAR'
   const { status, decodeId, valueCents, expiresAt } = decoded.qrCode
-  const isSame = isNamedBy(order.decodeId, decodeId) && valueCents === order.valueCents
+  const isSame = decodeId === order.decodeId && valueCents === order.valueCents
   if (status !== 'ACTIVE' || !isSame) return CHANGED
   return expiresAt === undefined || expiresAt > now ? 'AS_ORDERED' : 'UNCLEAR'
-}
-
-/** Orders of an earlier version have only `txid` and revision, without a second colon. */
-function isNamedBy(ordered: string, decodeId: string): boolean {
-  return decodeId === ordered || decodeId.slice(0, decodeId.lastIndexOf(':')) === ordered
 }

@@ -59,13 +59,14 @@ function signatureOf(
   return fits.includes(true) ? { isByPrevious: fits[0] !== true } : { fault: 'wrong' }
 }
 
-function timeliness(header: Header, nowMs: number): Judgement {
+/** Whether a signed time is close enough to ours to exclude a replay. @source rules#partner-inbox.2 */
+export function timeliness(header: Header, nowMs: number): Judgement {
   if (header === undefined) return { origin: 'stale', reason: 'the timestamp is missing' }
   const timestamp = partnerTimestamp(single(header))
   if (timestamp === undefined) return { origin: 'stale', reason: 'the timestamp is malformed' }
-  if (isTimely(timestamp, nowMs)) return 'proven'
   const lateMs = nowMs - timestamp
   const beyondMs = Math.abs(lateMs) - limits.partnerTimestampWindowMs
+  if (beyondMs <= 0) return 'proven'
   const reason = lateMs > 0 ? 'the timestamp is too old' : 'the timestamp lies ahead of our clock'
   return { origin: 'stale', reason, lateBySeconds: Math.sign(lateMs) * Math.ceil(beyondMs / 1_000) }
 }
@@ -93,9 +94,4 @@ export function partnerTimestamp(text: string | undefined): number | undefined {
   }
   const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : at
-}
-
-/** Whether a signed time is close enough to ours to exclude a replay. @source rules#partner-inbox.2 */
-export function isTimely(timestamp: number, nowMs: number): boolean {
-  return Math.abs(nowMs - timestamp) <= limits.partnerTimestampWindowMs
 }

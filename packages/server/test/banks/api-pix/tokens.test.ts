@@ -8,6 +8,7 @@ const CALL = { method: 'GET', path: '/v2/cob/1' } as const
 const FINE = answered(200, { fine: true })
 const SECRET = 'the client secret'
 const FORM = { encoding: 'form', credentials: 'header' } as const
+const PLAIN = { added: [], values: { 'client id': undefined, 'application key': undefined, account: undefined } }
 const granted = (token: string, seconds = 3_600) => answered(200, { access_token: token, expires_in: seconds })
 
 /** A bank with an address for tokens and one for calls, each with its script. */
@@ -23,7 +24,7 @@ function connected(grants: readonly Outcome[], answers: readonly Outcome[], form
     form,
     monotonic: () => now,
   })
-  const link = authorizedLink({ ...forCalls, close: async () => undefined }, tokens)
+  const link = authorizedLink({ ...forCalls, close: async () => undefined }, tokens, PLAIN)
   return { link, asked: forTokens.calls, called: forCalls.calls, pass: (ms: number) => (now += ms) }
 }
 
@@ -143,7 +144,7 @@ test('[api-pix.1] deadline and window go with both attempts', async () => {
     close: async () => undefined,
   }
   const [deadline, window] = [new AbortController().signal, { isOver: () => false }]
-  await authorizedLink(inner, tokens).exchange(CALL, deadline, window)
+  await authorizedLink(inner, tokens, PLAIN).exchange(CALL, deadline, window)
   assert.deepEqual(given, [
     [deadline, window],
     [deadline, window],

@@ -101,16 +101,22 @@ test('[partner.3] a conflict that could not be asked about is unknown, not unsen
   assert.equal(bank.received.length, 1)
 })
 
-test('[partner.3] a query reports the payments, or that the bank never saw the id', async (t) => {
-  const partner = await partnerOf(
-    t,
-    [200, { ...CHARGE, status: 'PAID', payments: [PAYMENT] }],
-    [404, { errorCode: 'not_found' }],
-  )
-  const paid = await partner.getCharge(ID, REQUEST)
-  assert.equal(paid.kind === 'FINAL' && paid.charge.payments[0]?.endToEndId, PAYMENT.endToEndId)
-  assert.deepEqual(await partner.getCharge(ID, REQUEST), { kind: 'NOT_FOUND' })
-  assert.deepEqual([partner.received[0]?.method, partner.received[0]?.path], ['GET', `/charges/${ID}`])
+test('[partner.3] a query names our id, and reports how the order ended or that the bank never saw it', async (t) => {
+  const ended = [{ ...CHARGE, status: 'PAID', payments: [PAYMENT] }, payouts.CONFIRMED, refunds.CONFIRMED]
+  const known = await partnerOf(t, ...ended.map((body): [number, object] => [200, body]))
+  const never = await partnerOf(t, ...ended.map((): [number, object] => [404, { errorCode: 'not_found' }]))
+  for (const [partner, kind] of [
+    [known, 'FINAL'],
+    [never, 'NOT_FOUND'],
+  ] as const) {
+    assert.equal((await partner.getCharge(ID, REQUEST)).kind, kind)
+    assert.equal((await partner.getPayout(payouts.ID, payouts.REQUEST)).kind, kind)
+    assert.equal((await partner.getRefund(refunds.ID, refunds.REQUEST)).kind, kind)
+    assert.deepEqual(
+      partner.received.map(({ method, path }) => `${method} ${path}`),
+      [`GET /charges/${ID}`, `GET /payouts/${payouts.ID}`, `GET /refunds/${refunds.ID}`],
+    )
+  }
 })
 
 test('[partner.3] [EX-6] a cancelled charge is CANCELLED, one that was paid REJECTED', async (t) => {
@@ -145,14 +151,6 @@ test('[partner.1] [QR-6] a payout for a QR code carries the code and its decodin
   assert.equal(partner.received.length, 2)
 })
 
-test('[partner.3] a question reports how a payout ended, or that the bank never saw it', async (t) => {
-  const partner = await partnerOf(t, [200, payouts.CONFIRMED], [404, { errorCode: 'not_found' }])
-  const paid = await partner.getPayout(payouts.ID, payouts.REQUEST)
-  assert.equal(paid.kind === 'FINAL' && paid.payout.endToEndId, payouts.CONFIRMED.endToEndId)
-  assert.deepEqual(await partner.getPayout(payouts.ID, payouts.REQUEST), { kind: 'NOT_FOUND' })
-  assert.deepEqual([partner.received[0]?.method, partner.received[0]?.path], ['GET', `/payouts/${payouts.ID}`])
-})
-
 test('[partner.1] a refund is sent under our id and names the payment', async (t) => {
   const partner = await partnerOf(t, [202, refunds.PROCESSING])
   assert.equal((await partner.sendRefund(refunds.ID, refunds.REQUEST)).kind, 'ACCEPTED')
@@ -163,14 +161,6 @@ test('[partner.1] a refund is sent under our id and names the payment', async (t
     valueCents: 5_000,
     reason: 'Devolvido',
   })
-})
-
-test('[partner.3] a question reports how a refund ended, or that the bank never saw it', async (t) => {
-  const partner = await partnerOf(t, [200, refunds.CONFIRMED], [404, { errorCode: 'not_found' }])
-  const paid = await partner.getRefund(refunds.ID, refunds.REQUEST)
-  assert.equal(paid.kind === 'FINAL' && paid.refund.returnId, refunds.CONFIRMED.returnId)
-  assert.deepEqual(await partner.getRefund(refunds.ID, refunds.REQUEST), { kind: 'NOT_FOUND' })
-  assert.deepEqual([partner.received[0]?.method, partner.received[0]?.path], ['GET', `/refunds/${refunds.ID}`])
 })
 
 for (const [name, reply, kind] of [

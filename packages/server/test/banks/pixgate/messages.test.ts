@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ReadableEvent } from '../../../src/banks/inbound.ts'
 import { createPixgateInbound, type PartnerRoute, readBody } from '../../../src/banks/pixgate/inbound.ts'
-import { isTimely, partnerTimestamp } from '../../../src/banks/pixgate/origin.ts'
+import { partnerTimestamp, timeliness } from '../../../src/banks/pixgate/origin.ts'
 import { dedupeKeyOf } from '../../../src/inbox/rules.ts'
 
 const EVENT = {
@@ -271,6 +271,6 @@ test('[partner-inbox.2] a timestamp may be 300 s off, on either side and to the 
     [300_001, false],
     [-300_001, false],
   ] as const) {
-    assert.equal(isTimely(now + offset, now), timely, String(offset))
+    assert.equal(timeliness(String(now + offset), now) === 'proven', timely, String(offset))
   }
 })
