@@ -62,11 +62,11 @@ export function applyEvent(receivers: Receivers, id: string, event: ReadableEven
 }
 
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked' | 'exists'>
-  readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked' | 'exists'>
+  readonly cashIns: Pick<CashInModule, 'get' | 'match' | 'applyEvent' | 'canAsk' | 'hasBooked'>
+  readonly cashOuts: Pick<CashOutModule, 'get' | 'match' | 'apply' | 'canAsk' | 'hasBooked'>
   readonly refunds: Pick<
     RefundInModule,
-    'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked' | 'exists'
+    'get' | 'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked'
   >
 }
 
@@ -81,7 +81,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
 type QueryRequested = { readonly on: 'work.requested' }
 
 function createReceiver<Event extends ReadableEvent, Input>(
-  { match, canAsk, hasBooked, exists }: Matched,
+  { get, match, canAsk, hasBooked }: Matched,
   apply: (id: string, input: NoInfer<Input> | QueryRequested) => Promise<{ readonly result: Applied } | undefined>,
   inputOf: (event: Event, canAsk: boolean) => InputOf<Input>,
 ): Receiver<Event> {
@@ -96,12 +96,12 @@ function createReceiver<Event extends ReadableEvent, Input>(
       await apply(id, { on: 'work.requested' })
     },
     hasBooked,
-    exists,
+    exists: async (id) => (await get(id)) !== undefined,
     canAsk,
   }
 }
 
-type Matched = Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'>
+type Matched = Pick<CashInModule | CashOutModule, 'get' | 'match' | 'canAsk' | 'hasBooked'>
 
 /**
  * A returned payment is one of our refunds, or else belongs to the cash-in, whose refunds decide that. A client's
@@ -141,7 +141,7 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
     },
     hasBooked: async (id, movement) =>
       (await refunds.hasBooked(id, movement)) || (await cashIns.hasBooked(id, movement)),
-    exists: async (id) => (await refunds.exists(id)) || (await cashIns.exists(id)),
+    exists: async (id) => ((await refunds.get(id)) ?? (await cashIns.get(id))) !== undefined,
     canAsk: refunds.canAsk,
   }
 }

@@ -1,8 +1,7 @@
 import { limits } from '@pixgate/spec'
-import type { NotFound, NotSent, Unknown } from '../banks/port.ts'
 import type { Changes, ReasonFact } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
-import { type Clock, within } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { KeyCapsFact } from './caps.ts'
 import type { WorkInput } from './orders.ts'
 import type { MadeByFact } from './requests.ts'
@@ -341,38 +340,3 @@ export function statusQueryFact(query: StatusQuery | null): StatusQueryFact {
  * @source rules#restored.4
  */
 export type IsAskedFirst = (createdAt: number) => boolean
-
-/** Leaves time to send within {@link SEND_WITHIN_MS}. */
-const ASK_WITHIN_MS = 1_500
-
-export interface FirstOrder<Found, Answer> {
-  readonly order: { readonly createdAt: number; readonly facts: SendFacts }
-  readonly isAskedFirst: IsAskedFirst
-  readonly ask: (deadline: AbortSignal) => Promise<Found>
-  readonly send: () => Promise<Answer>
-}
-
-/**
- * Sends an order, after a query if required. If the bank has the order, that is the answer. Without an answer nothing
- * is sent and the outcome is unknown, as the order may have been executed before the restore.
- */
-export async function sendFirst<Found extends { readonly kind: string }, Answer>({
-  order,
-  isAskedFirst,
-  ask,
-  send,
-}: FirstOrder<Found, Answer>): Promise<Answer | Exclude<Found, NotFound | NotSent> | Unknown> {
-  if (hasOtherOpenAttempts(order.facts) || !isAskedFirst(order.createdAt)) return send()
-  const known: Found | NotFound | NotSent = await within(ASK_WITHIN_MS, ask)
-  if (isNotFound(known)) return send()
-  if (isNotSent(known)) return { kind: 'UNKNOWN', reason: known.reason, httpStatus: known.httpStatus }
-  return known as Exclude<Found, NotFound | NotSent>
-}
-
-function isNotFound(answer: { readonly kind: string }): answer is NotFound {
-  return answer.kind === 'NOT_FOUND'
-}
-
-function isNotSent(answer: { readonly kind: string }): answer is NotSent {
-  return answer.kind === 'NOT_SENT'
-}

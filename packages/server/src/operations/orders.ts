@@ -48,8 +48,6 @@ export type OrderInput =
       readonly on: 'send.not_sent'
       readonly attempt: number
       readonly reason: string
-      /** Specific to this order: others may be sent. */
-      readonly isOfOrderAlone?: boolean
     }
   | { readonly on: 'send.unknown'; readonly reason: string }
   | {
@@ -99,35 +97,21 @@ export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECT
 
 const FAILURE_CODE_MAX = 64
 
-export interface Tried {
-  readonly orderId: string
-  readonly facts: SendFacts
-}
-
 /** Input of an attempt's answer without details of the order. @source failure-modes#P5 */
-export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unknown): OrderInput {
+export function inputWithoutOrder({ attempts = 0 }: SendFacts, answer: Rejected | NotSent | Unknown): OrderInput {
   switch (answer.kind) {
     case 'REJECTED':
       return {
         on: 'send.rejected',
-        attempt: tried.facts.attempts ?? 0,
+        attempt: attempts,
         errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
         errorMessage: answer.errorMessage ?? null,
       }
     case 'NOT_SENT':
-      return notSentInput(tried, answer.reason)
+      return { on: 'send.not_sent', attempt: attempts, reason: answer.reason }
     case 'UNKNOWN':
       return { on: 'send.unknown', reason: answer.reason }
   }
-}
-
-export function notSentInput({ facts }: Pick<Tried, 'facts'>, reason: string): OrderInput {
-  return { on: 'send.not_sent', attempt: facts.attempts ?? 0, reason }
-}
-
-export interface Asked {
-  readonly orderId: string
-  readonly updatedAt: number
 }
 
 /**
@@ -136,10 +120,10 @@ export interface Asked {
  * @param clock this process's, read after the answer
  */
 export function inputsWithoutOrder(
-  { updatedAt }: Asked,
+  { updatedAt }: Pick<Operation, 'updatedAt'>,
   answer: NotFound | NotSent | Unknown,
   windowMs: number,
-  { steadySince }: Pick<Clock, 'steadySince'> = {},
+  { steadySince }: Pick<Clock, 'steadySince'>,
 ): OrderInput[] {
   const steady = steadySince ? { steadySince: steadySince() } : {}
   return answer.kind === 'NOT_FOUND'
@@ -148,11 +132,6 @@ export function inputsWithoutOrder(
         { on: 'send.unknown', reason: answer.reason },
         { on: 'work.done', isUnanswered: true },
       ]
-}
-
-/** The query returned neither an outcome nor an acceptance. */
-export function isWithoutOutcome(inputs: readonly { readonly on: string }[]): boolean {
-  return inputs.some(({ on }) => on === 'partner.not_found' || on === 'send.unknown')
 }
 
 export function failureInput(reported: {

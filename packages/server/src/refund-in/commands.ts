@@ -22,7 +22,6 @@ import {
 } from '../engine/operation.ts'
 import { createOperationStore } from '../engine/operation-store.ts'
 import { keyCapsFact, type Leaving, type Limits, looksOf, type OnLimitExceeded, taken } from '../operations/caps.ts'
-import type { OrderResult } from '../operations/module.ts'
 import type { Result } from '../operations/orders.ts'
 import { type AskedBy, type OperatorRefusal, replayedOf } from '../operations/requests.ts'
 import { createOrderStore, isEnabled, type OrderStore } from '../operations/store.ts'
@@ -57,7 +56,10 @@ export interface RefundInCommands {
    * {@link apply} as a command; `undefined` if the refund does not exist. Due steps of returns are then found in the
    * database.
    */
-  command(id: string, inputs: readonly RefundInInput[]): Promise<Command<OrderResult> | undefined>
+  command(
+    id: string,
+    inputs: readonly RefundInInput[],
+  ): Promise<Command<{ readonly result: Result } | undefined> | undefined>
   /**
    * An operator refuses a refund that was never claimed; `undefined` if it does not exist.
    * @throws not_possible_in_state (409)
