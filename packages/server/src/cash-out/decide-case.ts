@@ -20,7 +20,7 @@ import { type Changes, draftNotification, type NotificationDraft, type Target } 
 import type { Decision, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
-import { changesByMove } from '../operations/orders.ts'
+import { changesByMove, failure } from '../operations/orders.ts'
 import {
   type CashOut,
   type CashOutFacts,
@@ -172,8 +172,7 @@ function changesByDecision(
   row: Target<CashOut>,
   nowMs: number,
 ): Changes {
-  const changes = changesOfDecision(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
-  return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
+  return changesOfDecision(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
 }
 
 function changesByEnd(cashOut: CashOut, row: Target<CashOut>, nowMs: number): Changes {
@@ -199,7 +198,10 @@ function factsAfterDecision(
       return { endToEndId, facts: { movements, ...confirmedFacts(nowMs) } }
     }
     case 'cash_out_released':
-      return { facts: { failureCode: 'decided_by_operator', failureReason: null, isReleased: true, ...ANSWERED } }
+      return {
+        facts: { ...failure({ errorCode: 'decided_by_operator', errorMessage: null }), isReleased: true },
+        givesUpExclusiveKey: true,
+      }
     case 'payout_left_in_suspense': {
       const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
       // A later report with another amount or recipient is then a duplicate.

@@ -13,8 +13,10 @@ import {
 import type { Clock } from '../platform/clock.ts'
 import {
   type Again,
+  ANSWERED,
   type Asking,
   afterAnswer,
+  attempted,
   hasOtherOpenAttempts,
   isOverdue,
   isProvenNotFound,
@@ -24,6 +26,7 @@ import {
   nextDueAt,
   notFound,
   queryRequested,
+  retryDelayMs,
   type SendFacts,
   statusQueryFact,
   statusQueryOf,
@@ -222,20 +225,50 @@ export function changesByMove<Order extends Operation & { readonly facts: SendFa
   return { ...known, facts, dueAt, plan: planOf({ ...after, dueAt }, nowMs) }
 }
 
-type PlainInput = Extract<
-  OrderInput,
-  {
-    readonly on: 'work.requested' | 'work.claimed' | 'work.done' | 'clock.overdue' | 'send.unknown'
-  }
->
+const ENDED: ReadonlySet<string> = new Set(['CONFIRMED', 'FAILED', 'REVERSED', 'RELEASED'])
 
 /**
- * Facts after an input common to all orders. A `dueAt` here overrides the time derived from the state.
+ * Facts after an input that payouts and refunds treat alike. A `dueAt` here overrides the time derived from the state.
  * @param resting next work by state alone
  */
-export function factsAfterWork(input: PlainInput, now: Asking, resting: number | null, nowMs: number): Changes {
-  const { facts } = now
+export function factsAfterOrderInput(
+  input: OrderInput,
+  { dueAt, facts }: Asking,
+  to: string,
+  resting: number | null,
+  nowMs: number,
+): Changes {
   switch (input.on) {
+    case 'send.claimed':
+      return { dueAt: nowMs + input.leaseMs, facts: attempted(facts, nowMs, input.leaseMs) }
+    case 'send.accepted':
+      return { facts: { isAccepted: true, ...(to === 'DISPATCHED' || to === 'PENDING' ? ANSWERED : {}) } }
+    case 'send.rejected': {
+      if (to === 'FAILED') return { facts: failure(input) }
+      const { errorCode, errorMessage } = input
+      // Another attempt may have arrived: the order is not sent again.
+      return { facts: facts.isAccepted || ENDED.has(to) ? {} : { refusal: { errorCode, errorMessage } } }
+    }
+    case 'send.not_sent':
+      return {
+        // A late answer about a superseded attempt keeps the lease of the current one.
+        dueAt: input.attempt === facts.attempts ? nowMs + retryDelayMs(facts) : dueAt,
+        facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
+      }
+    case 'send.unknown':
+      return { facts: unanswered(facts, nowMs) }
+    case 'send.contradicted':
+      return {}
+    case 'partner.failed':
+      return { facts: to === 'FAILED' ? failure(input) : {} }
+    case 'partner.not_found':
+      return {
+        facts: {
+          ...notFound(facts, input.askedAt),
+          ...(ENDED.has(to) ? {} : unanswered(facts, nowMs)),
+          ...(to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
+        },
+      }
     case 'work.requested':
       // A debit on the statement proves arrival, whatever queries say.
       if (input.isShown === undefined) return {}
@@ -249,9 +282,20 @@ export function factsAfterWork(input: PlainInput, now: Asking, resting: number |
       return afterAnswer(facts, resting, input.isUnanswered === true, nowMs)
     case 'clock.overdue':
       return { dueAt: nowMs, facts: { isOverdue: true } }
-    case 'send.unknown':
-      return { facts: unanswered(facts, nowMs) }
+    case 'clock.released':
+      return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
   }
+}
+
+/** Facts of a failed order: its reservation is released. */
+export function failure({
+  errorCode,
+  errorMessage,
+}: {
+  readonly errorCode: string
+  readonly errorMessage: string | null
+}) {
+  return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
 const CALL_ENDS = new Set<OrderInput['on']>([

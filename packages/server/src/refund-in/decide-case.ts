@@ -14,7 +14,7 @@ import type { Changes, Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
-import { changesByMove } from '../operations/orders.ts'
+import { changesByMove, failure } from '../operations/orders.ts'
 import { own } from '../platform/own.ts'
 import { holderIn } from './commands.ts'
 import { planOf, restingDueAt } from './facts.ts'
@@ -223,7 +223,7 @@ function factsAfterDecision(
       return { returns, returnId, confirmedAt: nowMs, ...ANSWERED }
     }
     case 'refund_in_released':
-      return { failureCode: 'decided_by_operator', failureReason: null, ...ANSWERED }
+      return failure({ errorCode: 'decided_by_operator', errorMessage: null })
     case 'refund_left_in_suspense': {
       const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
       return { returnId: reference, confirmedAt, ...givenBack(refund), ...ANSWERED }
