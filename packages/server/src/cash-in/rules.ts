@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type DecisionGuard, type GuardOf, limits, cashIn as machine, nanosecondText } from '@pixgate/spec'
 import { draftNotification, follow, type NotificationDraft } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions } from '../engine/operation.ts'
+import { isProvenNotFound, notFound } from '../operations/attempts.ts'
 import { own } from '../platform/own.ts'
 import {
   bookedAmount,
@@ -14,7 +15,6 @@ import {
 } from './cash-in.ts'
 import { endOfDoubt } from './decide-case.ts'
 import { changesOf } from './facts.ts'
-import { isProvenNotFound } from './jobs.ts'
 import { reportedCents, reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
 import {
   bookedReturn,
@@ -209,8 +209,11 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'work is due': ({ cashIn: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
   'the bank accepted it': ({ cashIn }) => isKnownAtBank(cashIn),
-  'absence is proven': ({ cashIn, input }) =>
-    input.on === 'charge.not_found' && isProvenNotFound(cashIn, input.askedAt),
+  'absence is proven': ({ cashIn: { facts, createdAt }, input }) => {
+    if (input.on !== 'charge.not_found') return false
+    const lastAttemptAt = facts.lastAttemptAt ?? createdAt + limits.abandonedIntentMs
+    return isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt), lastAttemptAt })
+  },
   'no answer for 15 minutes': ({ cashIn: { facts }, nowMs }) =>
     nowMs - (facts.unknownSince ?? nowMs) >= limits.unknownResultEscalationMs,
   'reference differs': ({ cashIn: { transactionId }, input }) =>

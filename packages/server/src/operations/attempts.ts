@@ -156,7 +156,10 @@ export function unanswered({ questions = 0, unknownSince }: SendFacts, nowMs: nu
  * time after its query.
  * @param askedAt claim time of the query
  */
-export function notFound(facts: SendFacts, askedAt: number): SendFacts {
+export function notFound(
+  facts: Pick<SendFacts, 'lastAttemptAt' | 'notFoundSince'>,
+  askedAt: number,
+): Pick<SendFacts, 'notFoundSince' | 'notFoundAt'> {
   if (askedAt < (facts.lastAttemptAt ?? 0)) return {}
   return { notFoundSince: facts.notFoundSince ?? askedAt, notFoundAt: askedAt }
 }
@@ -169,7 +172,12 @@ export function notFound(facts: SendFacts, askedAt: number): SendFacts {
  * @source failure-modes#P6
  */
 export function isProvenNotFound(
-  { notFoundSince, notFoundAt, lastAttemptAt = 0, isAccepted }: SendFacts,
+  {
+    notFoundSince,
+    notFoundAt,
+    lastAttemptAt = 0,
+    isAccepted,
+  }: Pick<SendFacts, 'notFoundSince' | 'notFoundAt' | 'lastAttemptAt' | 'isAccepted'>,
   steadySince = 0,
 ): boolean {
   if (notFoundSince == null || notFoundAt == null || isAccepted) return false
