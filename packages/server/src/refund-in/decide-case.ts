@@ -135,7 +135,8 @@ function decideCase(
     order,
     {
       holds: (guard) => holdsFor(given, guard),
-      changes: (row) => changesByDecision(refund, openCase, order, row, nowMs),
+      changes: (row) =>
+        changesOfDecision(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs),
       amounts: amountsOf(refund, left, h, state),
       reference: referenceOf(openCase, order, left > 0n),
       ...(refund.detail.cashInId !== null && {
@@ -148,7 +149,7 @@ function decideCase(
   const allowances = countedBy(refund, decision, leftCents(refund.facts), nowMs)
   const ending = (after: RefundIn) => ({
     holds: (guard: Guard) => holdsFor({ ...given, refund: after, isKnown: false }, guard),
-    changes: (row: Target<RefundIn>) => changesByEnd(after, row, nowMs),
+    changes: (row: Target<RefundIn>) => changesOfDecision(after, row.asks ? {} : { facts: ANSWERED }, row, nowMs),
   })
   return endedBy(machine, openCase, withHolder(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
 }
@@ -191,32 +192,19 @@ function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): Refun
   return isFreed ? { on: 'refund.released', ...of, valueCents } : undefined
 }
 
-function changesByDecision(
-  refund: RefundIn,
-  openCase: DecidableCase,
-  order: CaseOrder,
-  row: Target<RefundIn>,
-  nowMs: number,
-): Changes {
-  return changesOfDecision(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs)
-}
-
-function changesByEnd(refund: RefundIn, row: Target<RefundIn>, nowMs: number): Changes {
-  return changesOfDecision(refund, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
-}
-
 function changesOfDecision(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs: number): Changes {
   return changesByMove(refund, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 
 function factsAfterDecision(
   refund: RefundIn,
-  { reference, rule, facts: caseFacts }: DecidableCase,
+  openCase: DecidableCase,
   { evidence: { returnId = '' } }: CaseOrder,
   { posts }: Target<RefundIn>,
   nowMs: number,
 ): RefundInFacts {
   const { facts } = refund
+  const { reference, rule } = openCase
   switch (posts) {
     case 'refund_in_confirmed': {
       const returns = { ...facts.returns, [returnId]: Number(refund.valueCents) }
@@ -225,8 +213,7 @@ function factsAfterDecision(
     case 'refund_in_released':
       return failure({ errorCode: 'decided_by_operator', errorMessage: null })
     case 'refund_left_in_suspense': {
-      const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
-      return { returnId: reference, confirmedAt, ...givenBack(refund), ...ANSWERED }
+      return { returnId: reference, confirmedAt: occurredAt(openCase, nowMs), ...givenBack(refund), ...ANSWERED }
     }
     case 'left_written_off': {
       const cents = Number(suspendedDeparture(refund, reference))
