@@ -82,19 +82,8 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms, onLim
      * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409) · as `assertWorthDecoding`
      */
     findRepeated: async (request: CreateIdentity & UndecodedRequest): Promise<CashOut | undefined> => {
-      const { madeBy, caps, live } = request
       try {
-        return await engine.execute<undefined>({
-          reads: [],
-          controls: ['cash_out_switch'],
-          ...looksOf({ pixKey: null, caller: madeBy.caller, caps }, terms.limits),
-          creates: identityOf(request),
-          request: live,
-          decide: (state, now) => {
-            assertWorthDecoding(request, terms, state, now)
-            return { outcome: undefined }
-          },
-        })
+        return await engine.execute(lookBeforeDecoding(request, terms))
       } catch (error) {
         return before(error, request)
       }
@@ -104,19 +93,8 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms, onLim
      * @throws as `decideApproval` · HoldersChanged
      * @source rules#cash-out.approval.3, rules#cash-out.approval.11
      */
-    approve: ({ id, detail, facts }: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined> =>
-      engine.execute<CashOut | undefined>({
-        reads: [id],
-        controls: ['cash_out_switch', 'holders'],
-        ...looksOf({ pixKey: detail.recipient.pixKey, ...askedBy(facts) }, terms.limits),
-        request: live,
-        decide: (state, now) => {
-          const cashOut = state.operation(id)
-          if (!isCashOut(cashOut)) return { outcome: undefined }
-          const decision = decideApproval(cashOut, input, terms.limits, state, now)
-          return { ...decision, outcome: decision.outcome.cashOut }
-        },
-      }),
+    approve: (cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined> =>
+      engine.execute(approvalOf(cashOut, input, terms, live)),
     apply: (id: string, inputs: readonly CashOutInput[]) => engine.execute(commandOf(id, inputs)),
     /** `apply` as a command, to be combined with others. */
     command: commandOf,
@@ -143,6 +121,41 @@ function commandOf(id: string, inputs: readonly CashOutInput[]): Command<CashOut
     decide: (state, now) => {
       const cashOut = state.operation(id)
       return isCashOut(cashOut) ? decideCashOut(cashOut, inputs, state, now) : { outcome: undefined }
+    },
+  }
+}
+
+function lookBeforeDecoding(request: CreateIdentity & UndecodedRequest, terms: CashOutTerms): Command<undefined> {
+  const { madeBy, caps, live } = request
+  return {
+    reads: [],
+    controls: ['cash_out_switch'],
+    ...looksOf({ pixKey: null, caller: madeBy.caller, caps }, terms.limits),
+    creates: identityOf(request),
+    request: live,
+    decide: (state, now) => {
+      assertWorthDecoding(request, terms, state, now)
+      return { outcome: undefined }
+    },
+  }
+}
+
+function approvalOf(
+  { id, detail, facts }: CashOut,
+  input: ApprovalInput,
+  { limits: bounds }: CashOutTerms,
+  live: LiveRequest,
+): Command<CashOut | undefined> {
+  return {
+    reads: [id],
+    controls: ['cash_out_switch', 'holders'],
+    ...looksOf({ pixKey: detail.recipient.pixKey, ...askedBy(facts) }, bounds),
+    request: live,
+    decide: (state, now) => {
+      const cashOut = state.operation(id)
+      if (!isCashOut(cashOut)) return { outcome: undefined }
+      const decision = decideApproval(cashOut, input, bounds, state, now)
+      return { ...decision, outcome: decision.outcome.cashOut }
     },
   }
 }

@@ -67,13 +67,8 @@ export function createRefundInCommands(options: RefundInCommandsOptions) {
 
   async function applyReturn(cashInId: string, returned: BankReturn): Promise<Result> {
     const { result, cashIn } = await engine.execute(await returnCommand(options, cashInId, returned))
-    if (cashIn) await settleDue(cashIn)
+    if (cashIn) await settleDue(options, cashIn)
     return result
-  }
-
-  /** If lost in a crash, the steps are found in the database: the cash-in is due. */
-  async function settleDue(cashIn: Holder): Promise<void> {
-    if (isCashIn(cashIn) && hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
   }
 
   async function apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined> {
@@ -82,7 +77,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions) {
     const returned = returnByBank(known, inputs)
     if (returned) return { result: await applyReturn(holderIdOf(known), returned), refund: known }
     const outcome = await engine.execute(refundCommand(known, inputs))
-    if (outcome) await settleDue(outcome.holder)
+    if (outcome) await settleDue(options, outcome.holder)
     return outcome
   }
 
@@ -95,15 +90,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions) {
     create: (request: RefundInRequest) => create(options, request),
     apply,
     /** `apply` as a command; `undefined` if the refund does not exist. Due steps of returns are found in the database. */
-    command: async (
-      id: string,
-      inputs: readonly RefundInInput[],
-    ): Promise<Command<{ readonly result: Result } | undefined> | undefined> => {
-      const known = await store.get(id)
-      const returned = known && returnByBank(known, inputs)
-      if (known && returned) return returnCommand(options, holderIdOf(known), returned)
-      return known && refundCommand(known, inputs)
-    },
+    command: (id: string, inputs: readonly RefundInInput[]) => commandOf(options, id, inputs),
     /**
      * An operator refuses a refund that was never claimed; `undefined` if it does not exist.
      * @throws not_possible_in_state (409)
@@ -111,7 +98,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions) {
      */
     refuse: async (id: string, input: OperatorRefusal, live: LiveRequest): Promise<RefundIn | undefined> => {
       const standing = await refuse(options, id, input, live)
-      if (standing) await settleDue(standing.holder)
+      if (standing) await settleDue(options, standing.holder)
       return standing?.refund
     },
     /**
@@ -130,6 +117,22 @@ export function createRefundInCommands(options: RefundInCommandsOptions) {
       return open.length > 0 ? 'APPLIED' : 'UNEXPECTED'
     },
   }
+}
+
+/** If lost in a crash, the steps are found in the database: the cash-in is due. */
+async function settleDue(options: RefundInCommandsOptions, cashIn: Holder): Promise<void> {
+  if (isCashIn(cashIn) && hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
+}
+
+async function commandOf(
+  options: RefundInCommandsOptions,
+  id: string,
+  inputs: readonly RefundInInput[],
+): Promise<Command<{ readonly result: Result } | undefined> | undefined> {
+  const known = await options.store.get(id)
+  const returned = known && returnByBank(known, inputs)
+  if (known && returned) return returnCommand(options, holderIdOf(known), returned)
+  return known && refundCommand(known, inputs)
 }
 
 /** A return made by the bank itself is applied to its cash-in. */
