@@ -16,12 +16,10 @@ import { refundInDecider } from './refund-in/index.ts'
 
 /** What the service answers: the endpoints of each listener, with their handlers. */
 
-/** Ids of operations at the bank; `undefined` if the operation does not exist. */
-export interface KnownOperations {
-  readonly cashIns: { orderIdOf(id: string): Promise<string | undefined> }
-  readonly cashOuts: { orderIdOf(id: string): Promise<string | undefined> }
-  readonly refunds: { orderIdOf(id: string): Promise<string | undefined> }
-}
+/** Finds operations, with their ids at the bank. */
+export type KnownOperations = Readonly<
+  Record<'cashIns' | 'cashOuts' | 'refunds', { get(id: string): Promise<{ readonly orderId: string } | undefined> }>
+>
 
 export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
 

@@ -31,7 +31,7 @@ function createHandlers(
       readonly params: { readonly id: string }
       readonly body?: object | undefined
     }) => {
-      const orderId = isUuid(id) ? await operations.orderIdOf(id) : undefined
+      const orderId = isUuid(id) ? (await operations.get(id))?.orderId : undefined
       if (orderId === undefined) throw new Refusal('not_found')
       return { status: 202, body: { accepted: true, ...(await control.act(action, orderId, body)) } } as const
     }

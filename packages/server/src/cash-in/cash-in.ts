@@ -1,13 +1,13 @@
 import { parseBrCode } from '@pixgate/brcode'
-import { limits } from '@pixgate/spec'
+import { limits, nanosecondText } from '@pixgate/spec'
 import type { Charge, ChargeAnswer, ChargeQueryAnswer, Payment, PaymentReturn } from '../banks/port.ts'
-import type { ReasonFact } from '../engine/follow.ts'
+import { draftNotification, type NotificationDraft, type ReasonFact } from '../engine/follow.ts'
 import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { FailureInput } from '../operations/orders.ts'
 import type { MadeByFact } from '../operations/requests.ts'
 import { own } from '../platform/own.ts'
 import type { ReportedFacts } from './reported.ts'
-import { countedReturn, type RefundEvent, type ReturnFacts } from './returns.ts'
+import { countedReturn, paidCents, paidFeeCents, type RefundEvent, type ReturnFacts } from './returns.ts'
 
 /** The client's request plus the merchant's data. Immutable, so that every attempt sends the same bytes. */
 export interface CashInDetail extends Document {
@@ -340,4 +340,34 @@ function endedInput({ status, transactionId }: Charge): CashInInput {
     occurredAt: null,
     isVerified: true,
   }
+}
+
+/**
+ * Notification of a charge that was paid or failed, whether the bank reported it or an operator decided it.
+ * @param changed what is not on the charge yet
+ * @source rules#events.3, rules#events.5, rules#cases.8
+ */
+export function cashInNotification(
+  cashIn: CashIn,
+  status: 'PAID' | 'FAILED',
+  changed: {
+    readonly occurredAt: number
+    readonly endToEndId?: string | undefined
+    readonly transactionId?: string | null
+    readonly payerName?: string | undefined
+  },
+): NotificationDraft {
+  return draftNotification('pix_cash_in', {
+    id: cashIn.id,
+    correlation_id: cashIn.correlationId,
+    external_id: cashIn.externalId,
+    transaction_id: cashIn.transactionId ?? changed.transactionId ?? null,
+    status,
+    value_cents: Number(paidCents(cashIn)),
+    end_to_end_id: changed.endToEndId ?? null,
+    payer_name: changed.payerName ?? null,
+    fee_amount_cents: status === 'PAID' ? Number(paidFeeCents(cashIn)) : 0,
+    confirmed_at: nanosecondText(changed.occurredAt),
+    created_at: nanosecondText(cashIn.createdAt),
+  })
 }

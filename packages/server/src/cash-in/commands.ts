@@ -2,7 +2,7 @@ import { type CashInStatus, feeCents, fieldRefusal, limits, normaliseDocument, R
 import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type Command, type Create, created, type Decision, type State } from '../engine/operation.ts'
-import { type Condition, createOperationStore, type OperationStore, statusIs } from '../engine/operation-store.ts'
+import { type Condition, createOperationStore, statusIs } from '../engine/operation-store.ts'
 import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
 import type { AskedBy } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -20,28 +20,22 @@ import {
 import { decideReversal, type ReversalOrder } from './decide-case.ts'
 import { decideCashIn } from './rules.ts'
 
-export interface CashInCommands {
-  /**
-   * Commits the intent to create a charge, or returns the one created under the same `Idempotency-Key`.
-   * @throws idempotency_key_reused (422) · request_in_progress · duplicate_external_id (409) · value_not_positive ·
-   * value_too_large · invalid_document (422)
-   * @source rules#cash-in.create.4
-   */
-  create(request: CashInRequest): Promise<Created>
-  apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** {@link apply} as a command, to be combined with others. */
-  command(id: string, input: CashInInput): Command<CashInOutcome | undefined>
-  reversal(id: string, order: ReversalOrder): Command<CashIn | undefined>
-}
+export type CashInCommands = ReturnType<typeof createCashInCommands>
 
 export interface Created {
   readonly cashIn: CashIn
   readonly isReplayed: boolean
 }
 
-export function createCashInCommands(engine: Engine, clock: Clock, terms: CashInTerms): CashInCommands {
+export function createCashInCommands(engine: Engine, clock: Clock, terms: CashInTerms) {
   return {
-    create: async (request) => {
+    /**
+     * Commits the intent to create a charge, or returns the one created under the same `Idempotency-Key`.
+     * @throws idempotency_key_reused (422) · request_in_progress · duplicate_external_id (409) · value_not_positive ·
+     * value_too_large · invalid_document (422)
+     * @source rules#cash-in.create.4
+     */
+    create: async (request: CashInRequest): Promise<Created> => {
       try {
         const cashIn = await engine.execute({
           reads: [],
@@ -58,9 +52,11 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
         return repeated(error.operation, request, clock.now())
       }
     },
-    apply: (id, input) => engine.execute(commandOf(id, input)),
+    apply: (id: string, input: CashInInput) => engine.execute(commandOf(id, input)),
+    /** `apply` as a command, to be combined with others. */
     command: commandOf,
-    reversal: (id, order) => ({
+    /** Reverses a credit that the bank's statement lacks. @source rules#cash-in.cases.16 */
+    reversal: (id: string, order: ReversalOrder): Command<CashIn | undefined> => ({
       reads: [id],
       decide: (state, now) => {
         const cashIn = state.operation(id)
@@ -184,9 +180,7 @@ function validDocument(text: string): string {
   return document
 }
 
-export interface CashInStore extends OperationStore<CashIn> {
-  due(nowMs: number, limit: number): Promise<CashIn[]>
-}
+export type CashInStore = ReturnType<typeof createCashInStore>
 
 const selectDue = statement<[now: string, limit: number], OperationRow>(
   'cash_in.due',
@@ -206,10 +200,10 @@ export function statusConditionAt(status: CashInStatus, nowMs: number): Conditio
   return statusIs(status)
 }
 
-export function createCashInStore(database: Database): CashInStore {
+export function createCashInStore(database: Database) {
   return {
     ...createOperationStore(database, 'cash_in', isCashIn),
-    due: async (nowMs, limit) =>
+    due: async (nowMs: number, limit: number): Promise<CashIn[]> =>
       operationsOf(await database.rows(selectDue, [instantParameter(nowMs), limit]), isCashIn),
   }
 }

@@ -1,12 +1,4 @@
-import {
-  type CaseDecision,
-  type EvidenceField,
-  type GuardOf,
-  cashIn as machine,
-  min,
-  nanosecondText,
-  Refusal,
-} from '@pixgate/spec'
+import { type CaseDecision, type EvidenceField, type GuardOf, cashIn as machine, min, Refusal } from '@pixgate/spec'
 import {
   assertNamed,
   assertOpen,
@@ -19,17 +11,10 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import {
-  type Changes,
-  draftNotification,
-  follow,
-  type NotificationDraft,
-  reasonOf,
-  type Target,
-} from '../engine/follow.ts'
+import { type Changes, follow, reasonOf, type Target } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import { type CashIn, type CashInFacts, isCashIn, isOver } from './cash-in.ts'
+import { type CashIn, type CashInFacts, cashInNotification, isCashIn, isOver } from './cash-in.ts'
 import { changesOfDecision, closesEmptiedCase } from './facts.ts'
 import { reportedPaymentsFact } from './reported.ts'
 import {
@@ -40,7 +25,6 @@ import {
   isKnownReturn,
   type KnownReturn,
   paidCents,
-  paidFeeCents,
   type Received,
   refundableCents,
   returnableArrival,
@@ -182,11 +166,14 @@ function decideCase(
     order,
     {
       holds: (guard) => holdsFor(given, guard),
-      changes: (row) => changesByDecision(cashIn, openCase, order, row, nowMs),
+      changes: (row) => changesOfDecision(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs),
       amounts: { p, s, l, f: min(cashIn.feeCents, p), d: min(state.balance('available'), p - s - l), h: 0n },
       reference: openCase.reference,
       notification: () =>
-        decisionNotification(withAmount(cashIn, order), 'PAID', openCase.reference, openCase.facts, nowMs),
+        cashInNotification(withAmount(cashIn, order), 'PAID', {
+          endToEndId: openCase.reference,
+          occurredAt: occurredAtOf(openCase.facts, nowMs),
+        }),
       isLeftOpen:
         order.decision === 'return_to_payer' ||
         (order.decision === 'accept' && p < suspendedCents(cashIn, openCase.reference)),
@@ -214,7 +201,7 @@ function ending(cashIn: CashIn, openCase: DecidableCase, nowMs: number) {
   return {
     holds: (guard: Guard) => holdsFor({ cashIn, openCase, isKnown: false, nowMs }, guard),
     changes: (row: Target<CashIn>) => changesByEnd(cashIn, row, nowMs),
-    notification: () => decisionNotification(cashIn, 'FAILED', null, {}, nowMs),
+    notification: () => cashInNotification(cashIn, 'FAILED', { occurredAt: nowMs }),
   }
 }
 
@@ -263,7 +250,7 @@ export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: Stat
       reference: endToEndId ?? '',
       // A charge that failed before it was paid was notified as `FAILED` already.
       notification: () => ({
-        ...decisionNotification(cashIn, 'FAILED', null, {}, nowMs),
+        ...cashInNotification(cashIn, 'FAILED', { occurredAt: nowMs }),
         reference: endToEndId ?? '',
       }),
       outcome: (after, isApplied) => (isApplied ? after : undefined),
@@ -309,7 +296,11 @@ function receivedBy(
       changes: (row) => changesByReceipt(target, received, row, nowMs),
       amounts: { v: target.valueCents, f: target.feeCents },
       reference: received.endToEndId,
-      notification: () => decisionNotification(target, 'PAID', received.endToEndId, received.facts, nowMs),
+      notification: () =>
+        cashInNotification(target, 'PAID', {
+          endToEndId: received.endToEndId,
+          occurredAt: occurredAtOf(received.facts, nowMs),
+        }),
       outcome: (after, isApplied) => (isApplied ? after : undefined),
     },
     nowMs,
@@ -317,16 +308,6 @@ function receivedBy(
   if (!decision.outcome) throw notDecidable(order, openCase)
   const evidence = { ...evidenceOfOrder(order), from: source.id }
   return { ...decision, moves: decision.moves?.map((move) => ({ ...move, evidence })) ?? [] }
-}
-
-function changesByDecision(
-  cashIn: CashIn,
-  openCase: DecidableCase,
-  order: CaseOrder,
-  row: Target<CashIn>,
-  nowMs: number,
-): Changes {
-  return changesOfDecision(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs)
 }
 
 function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
@@ -345,7 +326,7 @@ function changesByReceipt(
   nowMs: number,
 ): Changes {
   const payments = { ...cashIn.facts.payments, [endToEndId]: Number(cents) }
-  const paid = { payments, receivedFrom: from, ...paidFacts(facts.occurredAt, nowMs) }
+  const paid = { payments, receivedFrom: from, ...paidFacts(facts, nowMs) }
   return changesOfDecision(cashIn, { endToEndId, facts: paid }, row, nowMs)
 }
 
@@ -363,7 +344,7 @@ function factsAfterDecision(
   switch (row.posts) {
     case 'suspense_credited': {
       const accepted = amountCents === cashIn.valueCents ? {} : { acceptedCents: Number(amountCents) }
-      return { endToEndId: reference, facts: { ...paidFacts(caseFacts.occurredAt, nowMs), ...accepted } }
+      return { endToEndId: reference, facts: { ...paidFacts(caseFacts, nowMs), ...accepted } }
     }
     case 'arrival_handed_over':
     case 'arrival_written_off':
@@ -399,9 +380,14 @@ function factsWithoutJournal(
   return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
 }
 
-function paidFacts(occurredAt: unknown, nowMs: number): CashInFacts {
-  const paidAt = typeof occurredAt === 'number' ? occurredAt : nowMs
-  return { paidAt, payerName: null, payerDocument: null, payerIspb: null, unknownSince: null }
+function paidFacts(facts: Document, nowMs: number): CashInFacts {
+  return {
+    paidAt: occurredAtOf(facts, nowMs),
+    payerName: null,
+    payerDocument: null,
+    payerIspb: null,
+    unknownSince: null,
+  }
 }
 
 function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
@@ -427,30 +413,6 @@ function departureDecided(
   }
 }
 
-/**
- * Builds the notification of an operator's decision, equal to that of the bank's own report.
- * @param facts of the decided case
- * @source rules#cases.8
- */
-function decisionNotification(
-  cashIn: CashIn,
-  status: 'PAID' | 'FAILED',
-  endToEndId: string | null,
-  facts: Document,
-  nowMs: number,
-): NotificationDraft {
-  const occurredAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
-  return draftNotification('pix_cash_in', {
-    id: cashIn.id,
-    correlation_id: cashIn.correlationId,
-    external_id: cashIn.externalId,
-    transaction_id: cashIn.transactionId,
-    status,
-    value_cents: Number(paidCents(cashIn)),
-    end_to_end_id: endToEndId,
-    payer_name: null,
-    fee_amount_cents: status === 'PAID' ? Number(paidFeeCents(cashIn)) : 0,
-    confirmed_at: nanosecondText(occurredAt),
-    created_at: nanosecondText(cashIn.createdAt),
-  })
+function occurredAtOf({ occurredAt }: Document, nowMs: number): number {
+  return typeof occurredAt === 'number' ? occurredAt : nowMs
 }

@@ -1,7 +1,8 @@
 import { openCaseIds } from '../engine/cases.ts'
 import { type Changes, reasonAfter, reasonOf, type Target } from '../engine/follow.ts'
+import { ANSWERED, notFound } from '../operations/attempts.ts'
+import { failure } from '../operations/orders.ts'
 import { type CashIn, type CashInEvent, type CashInFacts, type CashInInput, isKnownAtBank } from './cash-in.ts'
-import { notFound } from './jobs.ts'
 import {
   reportedFailure,
   reportedFailureFact,
@@ -21,8 +22,6 @@ import {
   unnamedReturn,
 } from './returns.ts'
 import { afterQuery, nextDueAt, queryDelayMs, restingDueAt } from './schedule.ts'
-
-const ANSWERED = { unknownSince: null } as const
 
 /** Facts after an input, and the time of the next work. */
 export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
@@ -118,7 +117,7 @@ function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
     case 'charge.accepted':
       return row.reason === 'conflict' ? {} : factsAfterAcceptance(cashIn, input, row)
     case 'charge.rejected':
-      return row.to === 'FAILED' ? { facts: failureFacts(input) } : {}
+      return row.to === 'FAILED' ? { facts: failure(input) } : {}
     case 'charge.not_sent':
     case 'charge.unknown':
       if (row.opens === 'charge_unclear') return {}
@@ -179,7 +178,7 @@ function factsAfterFailure(
     ...(row.to === 'FAILED'
       ? {
           facts: {
-            ...failureFacts(reportedFailure(cashIn.facts) ?? input),
+            ...failure(reportedFailure(cashIn.facts) ?? input),
             ...(reportedFailure(cashIn.facts) ? reportedFailureFact(null) : {}),
           },
         }
@@ -209,16 +208,6 @@ function expiryChanges({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: num
 /** The bank has the charge, so earlier «not found» answers prove nothing. */
 function clearedNotFound({ notFoundSince }: CashInFacts): CashInFacts {
   return notFoundSince == null ? {} : { notFoundSince: null, notFoundAt: null }
-}
-
-function failureFacts({
-  errorCode,
-  errorMessage,
-}: {
-  readonly errorCode: string
-  readonly errorMessage: string | null
-}) {
-  return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
 function factsAfterPayment(

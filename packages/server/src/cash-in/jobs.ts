@@ -1,4 +1,3 @@
-import { limits } from '@pixgate/spec'
 import pLimit from 'p-limit'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type {
@@ -21,7 +20,6 @@ import type { Logger } from '../platform/log.ts'
 import {
   answerEvidence,
   type CashIn,
-  type CashInFacts,
   type CashInInput,
   type CashInOutcome,
   inputsOf,
@@ -428,44 +426,12 @@ function requestOf(cashIn: CashIn, askedAt: number): ChargeRequest {
   }
 }
 
-/**
- * Records «not found». A query claimed before the last attempt proves nothing about it.
- * @param askedAt claim time of the status query
- */
-export function notFound(facts: CashInFacts, askedAt: number): CashInFacts {
-  if (askedAt < (facts.lastAttemptAt ?? 0)) return {}
-  return { notFoundSince: facts.notFoundSince ?? askedAt, notFoundAt: askedAt }
-}
-
-/**
- * Absence is proven by two «not found» answers a minute apart, the later one five minutes after the last attempt.
- * @source rules#cash-in.states.15, failure-modes#P6
- */
-export function isProvenNotFound({ facts, createdAt }: CashIn, askedAt: number): boolean {
-  const { notFoundSince, notFoundAt } = { ...facts, ...notFound(facts, askedAt) }
-  if (notFoundSince == null || notFoundAt == null) return false
-  const lastAttemptAt = facts.lastAttemptAt ?? createdAt + limits.abandonedIntentMs
-  return (
-    notFoundAt - notFoundSince >= limits.notFoundApartMs && notFoundAt - lastAttemptAt >= limits.notFoundAfterAttemptMs
-  )
-}
-
-export interface EventApplier {
-  /**
-   * Returns `undefined` if the cash-in does not exist. A requested status query runs in the background.
-   * @source rules#cash-in.credits, rules#cash-in.work.5
-   */
-  apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** Resolves when no background status query is in flight. */
-  drained(): Promise<void>
-}
-
 export interface CreditTerms {
   /** Payments of at least this value are queried before booking, centavos; always 0 in production. */
   readonly verifyFromCents: bigint
 }
 
-export interface EventApplierOptions {
+interface EventApplierOptions {
   readonly commands: Pick<CashInCommands, 'apply'>
   readonly jobs: Pick<CashInJobs, 'askNow'>
   readonly credits: CreditTerms
@@ -474,14 +440,11 @@ export interface EventApplierOptions {
   readonly canAsk: boolean
 }
 
-export function createEventApplier({
-  commands,
-  jobs,
-  credits,
-  clock,
-  logger,
-  ...options
-}: EventApplierOptions): EventApplier {
+/**
+ * Applies inputs reported by events only, and queries the bank at once where verification is required.
+ * @source rules#cash-in.credits, rules#cash-in.work.5
+ */
+export function createEventApplier({ commands, jobs, credits, clock, logger, ...options }: EventApplierOptions) {
   const asking = new Set<Promise<void>>()
 
   async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
@@ -506,7 +469,8 @@ export function createEventApplier({
 
   return {
     apply: applyAndAsk,
-    drained: async () => {
+    /** Resolves when no background status query is in flight. */
+    drained: async (): Promise<void> => {
       while (asking.size > 0) await Promise.all(asking)
     },
   }

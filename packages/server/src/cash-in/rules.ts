@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { type DecisionGuard, type GuardOf, limits, cashIn as machine, nanosecondText } from '@pixgate/spec'
-import { draftNotification, follow, type NotificationDraft } from '../engine/follow.ts'
+import { type DecisionGuard, type GuardOf, limits, cashIn as machine } from '@pixgate/spec'
+import { follow, type NotificationDraft } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions } from '../engine/operation.ts'
+import { isProvenNotFound, notFound } from '../operations/attempts.ts'
 import { own } from '../platform/own.ts'
 import {
   bookedAmount,
@@ -9,12 +10,12 @@ import {
   type CashInEvent,
   type CashInInput,
   type CashInOutcome,
+  cashInNotification,
   isKnownAtBank,
   isOver,
 } from './cash-in.ts'
 import { endOfDoubt } from './decide-case.ts'
 import { changesOf } from './facts.ts'
-import { isProvenNotFound } from './jobs.ts'
 import { reportedCents, reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
 import {
   bookedReturn,
@@ -95,7 +96,7 @@ function decideOne(cashIn: CashIn, event: CashInEvent, nowMs: number): Decision<
       changes: (row) => changesOf(cashIn, input, row, nowMs),
       amounts: { v: cashIn.valueCents, f: cashIn.feeCents, ...amountsOf(cashIn, input) },
       reference: referenceOf(input),
-      notification: (to) => cashInNotification(cashIn, input, to, nowMs),
+      notification: (to) => notificationBy(cashIn, input, to, nowMs),
       evidence: ({ opens }) => evidenceOf(cashIn, input, opens),
       outcome: (after, isApplied) => ({ result: isApplied ? 'APPLIED' : 'IGNORED', cashIn: after }),
     },
@@ -209,8 +210,11 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'work is due': ({ cashIn: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
   'the bank accepted it': ({ cashIn }) => isKnownAtBank(cashIn),
-  'absence is proven': ({ cashIn, input }) =>
-    input.on === 'charge.not_found' && isProvenNotFound(cashIn, input.askedAt),
+  'absence is proven': ({ cashIn: { facts, createdAt }, input }) => {
+    if (input.on !== 'charge.not_found') return false
+    const lastAttemptAt = facts.lastAttemptAt ?? createdAt + limits.abandonedIntentMs
+    return isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt), lastAttemptAt })
+  },
   'no answer for 15 minutes': ({ cashIn: { facts }, nowMs }) =>
     nowMs - (facts.unknownSince ?? nowMs) >= limits.unknownResultEscalationMs,
   'reference differs': ({ cashIn: { transactionId }, input }) =>
@@ -309,33 +313,15 @@ function isOlder({ cashIn: { createdAt }, input }: Given): boolean {
   return occurredAt < chargedAt - limits.paidBeforeChargeMs
 }
 
-/**
- * Notification for the merchant when a charge is paid or fails.
- * @param nowMs when the input was applied
- * @source rules#events.3, rules#events.5
- */
-function cashInNotification(
-  cashIn: CashIn,
-  input: CashInEvent,
-  to: CashIn['status'],
-  nowMs: number,
-): NotificationDraft {
+/** @param nowMs when the input was applied */
+function notificationBy(cashIn: CashIn, input: CashInEvent, to: CashIn['status'], nowMs: number): NotificationDraft {
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
   const failedAt = input.on === 'partner.failed' ? (reportedFailure(cashIn.facts) ?? input).occurredAt : null
-  const occurredAt = payment?.occurredAt ?? failedAt
-  const transactionId = 'transactionId' in input ? input.transactionId : null
-  return draftNotification('pix_cash_in', {
-    id: cashIn.id,
-    correlation_id: cashIn.correlationId,
-    external_id: cashIn.externalId,
-    transaction_id: cashIn.transactionId ?? transactionId,
-    status: to === 'PAID' ? 'PAID' : 'FAILED',
-    value_cents: Number(paidCents(cashIn)),
-    end_to_end_id: payment?.endToEndId ?? null,
-    payer_name: payment?.payer.name ?? null,
-    fee_amount_cents: to === 'PAID' ? Number(cashIn.feeCents) : 0,
-    confirmed_at: nanosecondText(occurredAt ?? nowMs),
-    created_at: nanosecondText(cashIn.createdAt),
+  return cashInNotification(cashIn, to === 'PAID' ? 'PAID' : 'FAILED', {
+    occurredAt: payment?.occurredAt ?? failedAt ?? nowMs,
+    transactionId: 'transactionId' in input ? input.transactionId : null,
+    endToEndId: payment?.endToEndId,
+    payerName: payment?.payer.name,
   })
 }
 

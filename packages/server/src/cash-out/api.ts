@@ -9,6 +9,7 @@ import {
   readPixKeyType,
 } from '@pixgate/spec'
 import type { Static } from 'typebox'
+import type { QrCode } from '../banks/port.ts'
 import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
@@ -23,9 +24,11 @@ export type CashOutHandlers = Handlers<
   Pick<typeof endpoints, 'createCashOut' | 'createCashOutFromQrCode' | 'getCashOut' | 'listCashOuts'>
 >
 
-export interface CashOutRoutesOptions {
+interface CashOutRoutesOptions {
   readonly commands: CashOutCommands
   readonly jobs: CashOutJobs
+  /** Decodes a QR code at the bank for an API key or operator. */
+  readonly decode: (pixCode: string, asker: string) => Promise<QrCode>
   readonly store: CashOutStore
   readonly clock: Clock
   readonly ids: Ids
@@ -34,7 +37,7 @@ export interface CashOutRoutesOptions {
 }
 
 export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHandlers {
-  const { commands, jobs, store, clock, ids, onReserved } = options
+  const { commands, jobs, decode, store, clock, ids, onReserved } = options
 
   async function reserve<Body>(view: (cashOut: CashOut) => Body, request: CashOutRequest) {
     const { cashOut, isReplayed, claimed } = await jobs.createAndSend((claim) => commands.create(request, claim))
@@ -80,7 +83,7 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
       const before = await commands.findRepeated({ ...known, ...undecoded })
       if (before) return created(before, createdFromQrCodeView, true)
       // No transaction is open during the bank call.
-      const payable = payableOf(code, await jobs.decode(code.text, context.caller.id), asked, clock.now())
+      const payable = payableOf(code, await decode(code.text, context.caller.id), asked, clock.now())
       const detail = { description: content.description, paymentType: 'qrcode' as const, ...payable.detail }
       return reserve(createdFromQrCodeView, { ...known, id: ids.uuid(), valueCents: payable.valueCents, detail })
     },

@@ -2,6 +2,7 @@ import { type EndpointResponse, type endpoints, limits, maskReported, Refusal } 
 import type { Static } from 'typebox'
 import type { DeactivatedAt } from '../api-keys/index.ts'
 import { type Operator, operatorOf } from '../audit/trail.ts'
+import type { QrCode } from '../banks/port.ts'
 import type { Audit, Document } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
 import type { OperatorRefusal } from '../operations/requests.ts'
@@ -12,7 +13,6 @@ import { isUuid } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
 import type { CashOutCommands, CashOutStore } from './commands.ts'
-import type { CashOutJobs } from './jobs.ts'
 import { payableOf, readPixCode } from './pix-code.ts'
 
 /**
@@ -152,7 +152,7 @@ export interface Holders {
 
 /** Refunds need no approval, but can be refused like payouts. */
 export interface RefusableRefunds {
-  exists(id: string): Promise<boolean>
+  get(id: string): Promise<object | undefined>
   /**
    * `undefined` if it does not exist.
    * @throws not_possible_in_state (409)
@@ -162,7 +162,7 @@ export interface RefusableRefunds {
 
 export interface ApprovalRoutesOptions {
   readonly commands: CashOutCommands
-  readonly jobs: CashOutJobs
+  readonly decode: (pixCode: string, asker: string) => Promise<QrCode>
   readonly store: CashOutStore
   readonly clock: Clock
   readonly holders: Holders
@@ -236,7 +236,7 @@ async function refundRefused(
   live: LiveRequest,
   refunds: RefusableRefunds,
 ): Promise<Decided> {
-  if (!isUuid(id) || !(await refunds.exists(id))) throw new Refusal('not_found')
+  if (!isUuid(id) || !(await refunds.get(id))) throw new Refusal('not_found')
   if (isApproved) throw new Refusal('not_possible_in_state', { message: 'a refund needs no approval' })
   const refused = await refunds.refuse(id, { on: 'operator.refused', ...said }, live)
   if (!refused) throw new Refusal('not_found')
@@ -248,13 +248,13 @@ async function refundRefused(
  * @throws partner_unavailable (503)
  * @source rules#cash-out.approval.9
  */
-async function codeNow({ detail, valueCents }: CashOut, approver: string, { jobs, clock }: ApprovalRoutesOptions) {
+async function codeNow({ detail, valueCents }: CashOut, approver: string, { decode, clock }: ApprovalRoutesOptions) {
   const { qrCode, recipient } = detail
   if (qrCode === null) return {}
   try {
     const code = readPixCode(qrCode.pixCode)
     const asked = { valueCents, document: recipient.document }
-    const now = payableOf(code, await jobs.decode(code.text, approver), asked, clock.now())
+    const now = payableOf(code, await decode(code.text, approver), asked, clock.now())
     const { pixKey } = now.detail.recipient
     return { code: { valueCents: now.valueCents, pixKey, decodeId: now.detail.qrCode?.decodeId ?? '' } }
   } catch (error) {

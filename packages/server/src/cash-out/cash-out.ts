@@ -1,5 +1,6 @@
-import { min, normaliseDocument, normaliseUntypedPixKey, type PixKeyType } from '@pixgate/spec'
+import { min, nanosecondText, normaliseDocument, normaliseUntypedPixKey, type PixKeyType } from '@pixgate/spec'
 import type { PaidRecipient, Party, PayoutReturn } from '../banks/port.ts'
+import { draftNotification, type NotificationDraft } from '../engine/follow.ts'
 import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/orders.ts'
@@ -274,4 +275,38 @@ export function hasLoss({ facts: { lossCents = 0 } }: CashOut): boolean {
 
 function leftOver(booked: CashOutFacts['movements'], decided: CashOutFacts['movements'], reference: string): bigint {
   return BigInt((own(booked, reference) ?? 0) - (own(decided, reference) ?? 0))
+}
+
+/**
+ * Notification of a payout's end or return, whether the bank reported it or an operator decided it. A release is
+ * notified as `FAILED`.
+ * @param changed what is not on the payout yet; a return has its id and amount
+ * @source rules#events.3, rules#events.5, rules#cases.8
+ */
+export function cashOutNotification(
+  cashOut: CashOut,
+  isConfirmed: boolean,
+  changed: {
+    readonly occurredAt: number
+    readonly endToEndId?: string | undefined
+    readonly transactionId?: string | null
+    readonly returned?: { readonly returnId: string; readonly valueCents: bigint } | undefined
+  },
+): NotificationDraft {
+  const { returned } = changed
+  const event = {
+    id: cashOut.id,
+    correlation_id: cashOut.correlationId,
+    external_id: cashOut.externalId,
+    transaction_id: cashOut.transactionId ?? changed.transactionId ?? null,
+    status: isConfirmed ? 'CONFIRMED' : 'FAILED',
+    value_cents: Number(returned?.valueCents ?? cashOut.valueCents),
+    end_to_end_id: changed.endToEndId ?? cashOut.endToEndId,
+    fee_amount_cents: isConfirmed ? Number(cashOut.feeCents) : 0,
+    confirmed_at: nanosecondText(changed.occurredAt),
+    created_at: nanosecondText(cashOut.createdAt),
+  } as const
+  return returned
+    ? draftNotification('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, returned.returnId)
+    : draftNotification('pix_cash_out', event)
 }

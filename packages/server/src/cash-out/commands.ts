@@ -23,7 +23,7 @@ import {
 import type { NewOrder } from '../operations/dispatcher.ts'
 import type { SendClaim } from '../operations/orders.ts'
 import { type AskedBy, replayedOf } from '../operations/requests.ts'
-import { createOrderStore, isEnabled, type OrderStore } from '../operations/store.ts'
+import { createOrderStore, isEnabled } from '../operations/store.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import { orderId } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
@@ -39,30 +39,7 @@ import {
 } from './cash-out.ts'
 import { decideApproval, decideCashOut } from './rules.ts'
 
-export interface CashOutCommands {
-  /**
-   * Reserves value and fee, or returns the payout created under the same `Idempotency-Key`.
-   * @param claim claims it in the same commit, if it may be sent
-   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409) · as `decideCreate`
-   * @source rules#cash-out.create.2
-   */
-  create(request: CashOutRequest, claim?: SendClaim): Promise<Created>
-  /**
-   * Looks for an earlier payout and checks the request before the bank decodes its code.
-   * @returns the payout created under the same `Idempotency-Key`
-   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409) · as `assertWorthDecoding`
-   */
-  findRepeated(request: CreateIdentity & UndecodedRequest): Promise<CashOut | undefined>
-  /**
-   * Applies an operator's approval or refusal; `undefined` if the payout does not exist.
-   * @throws as `decideApproval` · HoldersChanged
-   * @source rules#cash-out.approval.3, rules#cash-out.approval.11
-   */
-  approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
-  apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
-  /** {@link apply} as a command, to be combined with others. */
-  command(id: string, inputs: readonly CashOutInput[]): Command<CashOutOutcome | undefined>
-}
+export type CashOutCommands = ReturnType<typeof createCashOutCommands>
 
 export interface Created extends NewOrder<CashOut> {
   readonly cashOut: CashOut
@@ -71,18 +48,20 @@ export interface Created extends NewOrder<CashOut> {
 
 export type CreateIdentity = Pick<CashOutRequest, 'externalId' | 'idempotencyKey' | 'exclusiveKey' | 'bodyHash'>
 
-export function createCashOutCommands(
-  engine: Engine,
-  terms: CashOutTerms,
-  onLimitExceeded?: OnLimitExceeded,
-): CashOutCommands {
+export function createCashOutCommands(engine: Engine, terms: CashOutTerms, onLimitExceeded?: OnLimitExceeded) {
   /** The earlier payout, or the refusal. */
   function before(error: unknown, request: CreateIdentity & Pick<CashOutRequest, 'madeBy'>): CashOut {
     if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
     return repeated(error, request)
   }
   return {
-    create: async (request, claim) => {
+    /**
+     * Reserves value and fee, or returns the payout created under the same `Idempotency-Key`.
+     * @param claim claims it in the same commit, if it may be sent
+     * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409) · as `decideCreate`
+     * @source rules#cash-out.create.2
+     */
+    create: async (request: CashOutRequest, claim?: SendClaim): Promise<Created> => {
       try {
         const { result, cashOut } = await engine.execute({
           reads: [],
@@ -97,28 +76,27 @@ export function createCashOutCommands(
         return { cashOut: before(error, request), isReplayed: true, claimed: undefined }
       }
     },
-    findRepeated: async (request) => {
+    /**
+     * Looks for an earlier payout and checks the request before the bank decodes its code.
+     * @returns the payout created under the same `Idempotency-Key`
+     * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409) · as `assertWorthDecoding`
+     */
+    findRepeated: async (request: CreateIdentity & UndecodedRequest): Promise<CashOut | undefined> => {
       try {
-        await engine.execute(lookBeforeDecoding(request, terms))
-        return undefined
+        return await engine.execute(lookBeforeDecoding(request, terms))
       } catch (error) {
         return before(error, request)
       }
     },
-    approve: ({ id, detail, facts }, input, live) =>
-      engine.execute<CashOut | undefined>({
-        reads: [id],
-        controls: ['cash_out_switch', 'holders'],
-        ...looksOf({ pixKey: detail.recipient.pixKey, ...askedBy(facts) }, terms.limits),
-        request: live,
-        decide: (state, now) => {
-          const cashOut = state.operation(id)
-          if (!isCashOut(cashOut)) return { outcome: undefined }
-          const decision = decideApproval(cashOut, input, terms.limits, state, now)
-          return { ...decision, outcome: decision.outcome.cashOut }
-        },
-      }),
-    apply: (id, inputs) => engine.execute(commandOf(id, inputs)),
+    /**
+     * Applies an operator's approval or refusal; `undefined` if the payout does not exist.
+     * @throws as `decideApproval` · HoldersChanged
+     * @source rules#cash-out.approval.3, rules#cash-out.approval.11
+     */
+    approve: (cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined> =>
+      engine.execute(approvalOf(cashOut, input, terms, live)),
+    apply: (id: string, inputs: readonly CashOutInput[]) => engine.execute(commandOf(id, inputs)),
+    /** `apply` as a command, to be combined with others. */
     command: commandOf,
   }
 }
@@ -158,6 +136,26 @@ function lookBeforeDecoding(request: CreateIdentity & UndecodedRequest, terms: C
     decide: (state, now) => {
       assertWorthDecoding(request, terms, state, now)
       return { outcome: undefined }
+    },
+  }
+}
+
+function approvalOf(
+  { id, detail, facts }: CashOut,
+  input: ApprovalInput,
+  { limits: bounds }: CashOutTerms,
+  live: LiveRequest,
+): Command<CashOut | undefined> {
+  return {
+    reads: [id],
+    controls: ['cash_out_switch', 'holders'],
+    ...looksOf({ pixKey: detail.recipient.pixKey, ...askedBy(facts) }, bounds),
+    request: live,
+    decide: (state, now) => {
+      const cashOut = state.operation(id)
+      if (!isCashOut(cashOut)) return { outcome: undefined }
+      const decision = decideApproval(cashOut, input, bounds, state, now)
+      return { ...decision, outcome: decision.outcome.cashOut }
     },
   }
 }
@@ -324,10 +322,7 @@ function validDocument(document: string | null): string | null {
   return normalised
 }
 
-export interface CashOutStore extends OrderStore<CashOut> {
-  /** Payouts awaiting approval after the given id, oldest first. */
-  awaitingApproval(after: string | undefined, limit: number): Promise<CashOut[]>
-}
+export type CashOutStore = ReturnType<typeof createCashOutStore>
 
 // UUIDv7 ids sort by creation time.
 const selectAwaiting = statement<[after: string | null, limit: number], OperationRow>(
@@ -338,10 +333,11 @@ const selectAwaiting = statement<[after: string | null, limit: number], Operatio
     ORDER BY id LIMIT $2`,
 )
 
-export function createCashOutStore(database: Database): CashOutStore {
+export function createCashOutStore(database: Database) {
   return {
     ...createOrderStore(database, 'cash_out', isCashOut),
-    awaitingApproval: async (after, limit) =>
+    /** Payouts awaiting approval after the given id, oldest first. */
+    awaitingApproval: async (after: string | undefined, limit: number): Promise<CashOut[]> =>
       operationsOf(await database.rows(selectAwaiting, [after ?? null, limit]), isCashOut),
   }
 }

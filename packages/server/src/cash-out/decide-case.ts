@@ -1,11 +1,4 @@
-import {
-  type CaseDecision,
-  type EvidenceField,
-  type GuardOf,
-  cashOut as machine,
-  nanosecondText,
-  Refusal,
-} from '@pixgate/spec'
+import { type CaseDecision, type EvidenceField, type GuardOf, cashOut as machine, Refusal } from '@pixgate/spec'
 import {
   assertNamed,
   assertOpen,
@@ -16,14 +9,15 @@ import {
   orderedBy,
 } from '../cases/by-table.ts'
 import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
-import { type Changes, draftNotification, type NotificationDraft, type Target } from '../engine/follow.ts'
+import type { Changes, Target } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
-import { changesByMove } from '../operations/orders.ts'
+import { changesByMove, failure } from '../operations/orders.ts'
 import {
   type CashOut,
   type CashOutFacts,
+  cashOutNotification,
   exceedsPayout,
   hasLoss,
   hasSuspended,
@@ -137,7 +131,8 @@ function decideCase(
     order,
     {
       holds: (guard) => holdsFor(given, guard),
-      changes: (row) => changesByDecision(cashOut, openCase, order, row, nowMs),
+      changes: (row) =>
+        changesOfDecision(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs),
       amounts: {
         v: cashOut.valueCents,
         f: cashOut.feeCents,
@@ -148,14 +143,18 @@ function decideCase(
       },
       reference: booked,
       notification: () =>
-        decisionNotification(cashOut, { ...openCase, reference: booked }, order.decision, arrived, nowMs),
+        cashOutNotification(cashOut, order.decision === 'executed', {
+          occurredAt: occurredAtOf(openCase, nowMs),
+          endToEndId: order.decision === 'executed' ? booked : undefined,
+          returned: order.decision === 'book' ? { returnId: booked, valueCents: arrived } : undefined,
+        }),
     },
     nowMs,
   )
   const allowances = countedBy(cashOut, decision, leftCents(cashOut.facts), nowMs)
   const ending = (after: CashOut) => ({
     holds: (guard: Guard) => holdsFor({ ...given, cashOut: after, isKnown: false }, guard),
-    changes: (row: Target<CashOut>) => changesByEnd(after, row, nowMs),
+    changes: (row: Target<CashOut>) => changesOfDecision(after, row.asks ? {} : { facts: ANSWERED }, row, nowMs),
   })
   return endedBy(machine, openCase, { ...decision, allowances }, ending, nowMs)
 }
@@ -165,19 +164,8 @@ function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseO
   return decision === 'executed' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
 }
 
-function changesByDecision(
-  cashOut: CashOut,
-  openCase: DecidableCase,
-  order: CaseOrder,
-  row: Target<CashOut>,
-  nowMs: number,
-): Changes {
-  const changes = changesOfDecision(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
-  return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
-}
-
-function changesByEnd(cashOut: CashOut, row: Target<CashOut>, nowMs: number): Changes {
-  return changesOfDecision(cashOut, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
+function occurredAtOf({ facts: { occurredAt } }: DecidableCase, nowMs: number): number {
+  return typeof occurredAt === 'number' ? occurredAt : nowMs
 }
 
 function changesOfDecision(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs: number): Changes {
@@ -186,12 +174,13 @@ function changesOfDecision(cashOut: CashOut, known: Changes, row: Target<CashOut
 
 function factsAfterDecision(
   cashOut: CashOut,
-  { reference, rule, facts: caseFacts }: DecidableCase,
+  openCase: DecidableCase,
   { evidence }: CaseOrder,
   { posts }: Target<CashOut>,
   nowMs: number,
 ): Changes {
   const { facts } = cashOut
+  const { reference, rule } = openCase
   switch (posts) {
     case 'cash_out_confirmed': {
       const { endToEndId = '' } = evidence
@@ -199,9 +188,12 @@ function factsAfterDecision(
       return { endToEndId, facts: { movements, ...confirmedFacts(nowMs) } }
     }
     case 'cash_out_released':
-      return { facts: { failureCode: 'decided_by_operator', failureReason: null, isReleased: true, ...ANSWERED } }
+      return {
+        facts: { ...failure({ errorCode: 'decided_by_operator', errorMessage: null }), isReleased: true },
+        givesUpExclusiveKey: true,
+      }
     case 'payout_left_in_suspense': {
-      const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
+      const confirmedAt = occurredAtOf(openCase, nowMs)
       // A later report with another amount or recipient is then a duplicate.
       const decidedMovements = {
         ...facts.decidedMovements,
@@ -255,34 +247,4 @@ function leftForIt({ endToEndId, facts }: CashOut): CashOutFacts {
 function arrivalDecided(cashOut: CashOut, reference: string): CashOutFacts {
   const cents = Number(suspendedArrival(cashOut, reference))
   return { decidedReturns: { ...cashOut.facts.decidedReturns, [reference]: cents } }
-}
-
-/**
- * Builds the notification of an operator's decision, equal to that of the bank's own report.
- * @param returnedCents credited part
- * @source rules#cases.8
- */
-function decisionNotification(
-  cashOut: CashOut,
-  { reference, facts }: DecidableCase,
-  decision: CaseOrder['decision'],
-  returnedCents: bigint,
-  nowMs: number,
-): NotificationDraft {
-  const isConfirmed = decision === 'executed'
-  const event = {
-    id: cashOut.id,
-    correlation_id: cashOut.correlationId,
-    external_id: cashOut.externalId,
-    transaction_id: cashOut.transactionId,
-    status: isConfirmed ? 'CONFIRMED' : 'FAILED',
-    value_cents: Number(decision === 'book' ? returnedCents : cashOut.valueCents),
-    end_to_end_id: isConfirmed ? reference : cashOut.endToEndId,
-    fee_amount_cents: isConfirmed ? Number(cashOut.feeCents) : 0,
-    confirmed_at: nanosecondText(typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs),
-    created_at: nanosecondText(cashOut.createdAt),
-  } as const
-  return decision === 'book'
-    ? draftNotification('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, reference)
-    : draftNotification('pix_cash_out', event)
 }

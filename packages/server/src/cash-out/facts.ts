@@ -1,18 +1,8 @@
 import { limits } from '@pixgate/spec'
 import { type Changes, reasonOf, type Target } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
-import {
-  ANSWERED,
-  attempted,
-  notFound,
-  planOfOrder,
-  pollDelayMs,
-  queryDelayMs,
-  retryDelayMs,
-  stepBy,
-  unanswered,
-} from '../operations/attempts.ts'
-import { changesByMove, factsAfterWork } from '../operations/orders.ts'
+import { ANSWERED, planOfOrder, pollDelayMs, queryDelayMs, stepBy } from '../operations/attempts.ts'
+import { changesByMove, factsAfterOrderInput, failure } from '../operations/orders.ts'
 import { approvalDeadline, approved, isAwaitingApproval } from './approval.ts'
 import {
   afterRepeatedReturn,
@@ -35,9 +25,10 @@ export function changesOf(
   nowMs: number,
   heldCents: bigint,
 ): Changes {
-  const known = factsAfter(cashOut, input, row, nowMs, heldCents)
+  const known = { ...newReference(cashOut, input), ...factsAfter(cashOut, input, row, nowMs, heldCents) }
   const changes = changesByMove(cashOut, input, row, known, { restingDueAt, planOf }, nowMs)
-  return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
+  if (row.posts !== 'cash_out_released') return changes
+  return { ...changes, facts: { ...changes.facts, isReleased: true }, givesUpExclusiveKey: true }
 }
 
 /** Facts after an input. A `dueAt` here overrides the time derived from the state. */
@@ -50,40 +41,10 @@ function factsAfter(
 ): Changes {
   const { facts } = cashOut
   switch (input.on) {
-    case 'send.claimed':
-      return {
-        dueAt: nowMs + input.leaseMs,
-        facts: { ...attempted(facts, nowMs, input.leaseMs), dispatchedAt: facts.dispatchedAt ?? nowMs },
-      }
-    case 'send.accepted':
-      return {
-        ...newReference(cashOut, input),
-        facts: { isAccepted: true, ...(row.to === 'DISPATCHED' ? ANSWERED : {}) },
-      }
-    case 'send.rejected':
-      return { facts: row.to === 'FAILED' ? failure(input) : refusal(cashOut, input) }
-    case 'send.not_sent':
-      return {
-        // A late answer about a superseded attempt keeps the lease of the current one.
-        dueAt: input.attempt === facts.attempts ? nowMs + retryDelayMs(facts) : cashOut.dueAt,
-        facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
-      }
-    case 'send.contradicted':
-      return newReference(cashOut, input)
-    case 'partner.not_found':
-      return {
-        facts: {
-          ...notFound(facts, input.askedAt),
-          ...unanswered(facts, nowMs),
-          ...(row.to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
-        },
-      }
     case 'partner.confirmed':
-      return { ...newReference(cashOut, input), ...factsAfterMovement(cashOut, input, row, heldCents) }
+      return factsAfterMovement(cashOut, input, row, heldCents)
     case 'partner.returned':
       return { facts: factsAfterReturn(cashOut, input, row) }
-    case 'partner.failed':
-      return { ...newReference(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
     case 'partner.tariff':
       return { dueAt: cashOut.dueAt, facts: tariffFacts(facts, input) }
     case 'operator.approved':
@@ -95,10 +56,11 @@ function factsAfter(
       }
     case 'operator.refused':
       return { facts: failure({ errorCode: refusedCode(cashOut), errorMessage: null }) }
-    case 'clock.released':
-      return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
-    default:
-      return factsAfterWork(input, cashOut, restingDueAt(cashOut, nowMs), nowMs)
+    default: {
+      const after = factsAfterOrderInput(input, cashOut, row.to, restingDueAt(cashOut, nowMs), nowMs)
+      if (input.on !== 'send.claimed') return after
+      return { ...after, facts: { ...after.facts, dispatchedAt: facts.dispatchedAt ?? nowMs } }
+    }
   }
 }
 
@@ -108,23 +70,9 @@ function refusedCode(cashOut: CashOut): string {
 }
 
 /** The bank's reference, if not known before. */
-function newReference(
-  { transactionId }: CashOut,
-  input: { readonly transactionId: string | null },
-): Pick<Changes, 'transactionId'> {
-  return transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}
-}
-
-/** A refusal while another attempt may have arrived: the payout is not sent again. */
-function refusal(
-  { facts }: CashOut,
-  { errorCode, errorMessage }: Extract<CashOutInput, { on: 'send.rejected' }>,
-): CashOutFacts {
-  return facts.isAccepted ? {} : { refusal: { errorCode, errorMessage } }
-}
-
-function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
-  return { failureCode: errorCode, failureReason: errorMessage, isReleased: true, ...ANSWERED }
+function newReference({ transactionId }: CashOut, input: CashOutInput): Pick<Changes, 'transactionId'> {
+  const reported = 'transactionId' in input ? input.transactionId : null
+  return transactionId === null && reported !== null ? { transactionId: reported } : {}
 }
 
 function factsAfterMovement(

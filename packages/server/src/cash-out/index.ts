@@ -1,21 +1,15 @@
 import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
+import type { ReportedMovement } from '../engine/operation-store.ts'
 import { isDueNow } from '../operations/attempts.ts'
-import type { DirectSending, NewOrderDispatcher } from '../operations/dispatcher.ts'
-import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
-import { type CashOutHandlers, createCashOutHandlers } from './api.ts'
-import { type ApprovalHandlers, createApprovalHandlers, type Holders, type RefusableRefunds } from './approval.ts'
-import { bookedMovement, bookedReturn, type CashOut, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
+import type { DirectSending, OrderModuleOptions } from '../operations/dispatcher.ts'
+import { createCashOutHandlers } from './api.ts'
+import { createApprovalHandlers, type Holders, type RefusableRefunds } from './approval.ts'
+import { bookedMovement, bookedReturn, type CashOutInput } from './cash-out.ts'
 import { type CashOutTerms, createCashOutCommands, createCashOutStore } from './commands.ts'
-import { createCashOutJobs } from './jobs.ts'
+import { createCashOutJobs, decodeQrCode } from './jobs.ts'
 
 export type { CashOutInput } from './cash-out.ts'
 export { cashOutDecider } from './decide-case.ts'
-
-export interface CashOutModule
-  extends OrderModule<CashOutInput, CashOutOutcome>,
-    Pick<NewOrderDispatcher<CashOut>, 'drained'> {
-  readonly handlers: CashOutHandlers & ApprovalHandlers
-}
 
 export interface CashOutOptions extends OrderModuleOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
@@ -26,40 +20,44 @@ export interface CashOutOptions extends OrderModuleOptions {
   readonly sending?: Pick<DirectSending, 'onFailure'> & { readonly isHere: () => boolean }
 }
 
-export function createCashOutModule(options: CashOutOptions): CashOutModule {
-  const store = createCashOutStore(options.database)
-  const { capabilities } = options.partner
+export type CashOutModule = ReturnType<typeof createCashOutModule>
+
+export function createCashOutModule(options: CashOutOptions) {
+  const { engine, database, clock, sending, partner, onReserved, onLimitExceeded } = options
+  const { capabilities } = partner
+  const store = createCashOutStore(database)
   const terms = { ...options.terms, isUnsupported: !capabilities.has('payout') }
-  const commands = createCashOutCommands(options.engine, terms, options.onLimitExceeded)
-  const { sending, partner, onReserved } = options
+  const commands = createCashOutCommands(engine, terms, onLimitExceeded)
   const directSending = sending && {
     wanted: () => (sending.isHere() ? partner.sendsWanted() : 0),
     onDue: onReserved,
     onFailure: sending.onFailure,
   }
   const jobs = createCashOutJobs({ ...options, commands, store, directSending })
+  const decode = (pixCode: string, asker: string) => decodeQrCode(partner, pixCode, asker)
   return {
     handlers: {
-      ...createCashOutHandlers({ ...options, commands, jobs, store }),
-      ...createApprovalHandlers({ ...options, commands, jobs, store }),
+      ...createCashOutHandlers({ ...options, commands, jobs, decode, store }),
+      ...createApprovalHandlers({ ...options, commands, decode, store }),
     },
-    processNext: jobs.processNext,
-    drained: jobs.drained,
-    apply: async (id, input) => {
+    processNext: () => jobs.processNext(),
+    drained: () => jobs.drained(),
+    get: store.get,
+    match: store.match,
+    apply: async (id: string, input: CashOutInput) => {
       const outcome = await commands.apply(id, [input])
-      if (outcome && isDueNow(outcome.cashOut, options.clock)) options.onReserved()
+      if (outcome && isDueNow(outcome.cashOut, clock)) onReserved()
       return outcome
     },
-    command: async (id, input) => commands.command(id, [input]),
-    match: store.match,
+    /** `apply` as a command, to be combined with others. */
+    command: async (id: string, input: CashOutInput) => commands.command(id, [input]),
+    /** The bank supports queries of payouts, so reported failures can be verified. */
     canAsk: capabilities.has('query-payout'),
-    hasBooked: async (id, { endToEndId, returnId, valueCents }) => {
+    hasBooked: async (id: string, { endToEndId, returnId, valueCents }: ReportedMovement): Promise<boolean> => {
       const cashOut = await store.get(id)
       if (!cashOut) return false
       const booked = returnId === null ? bookedMovement(cashOut, endToEndId) : bookedReturn(cashOut, returnId)
       return booked === valueCents
     },
-    exists: async (id) => (await store.get(id)) !== undefined,
-    orderIdOf: async (id) => (await store.get(id))?.orderId,
   }
 }

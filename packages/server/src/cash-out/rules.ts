@@ -1,14 +1,5 @@
-import {
-  type DecisionGuard,
-  type GuardOf,
-  limits,
-  cashOut as machine,
-  min,
-  nanosecondText,
-  Refusal,
-  rowFor,
-} from '@pixgate/spec'
-import { draftNotification, follow, type NotificationDraft, reasonOf } from '../engine/follow.ts'
+import { type DecisionGuard, type GuardOf, limits, cashOut as machine, min, Refusal, rowFor } from '@pixgate/spec'
+import { follow, reasonOf } from '../engine/follow.ts'
 import type { Decision, Document, State } from '../engine/operation.ts'
 import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { countedBy, type Limits, takenAgain } from '../operations/caps.ts'
@@ -32,6 +23,7 @@ import {
   type CashOutInput,
   type CashOutOutcome,
   type ConfirmedInput,
+  cashOutNotification,
   exceedsPayout,
   hasLoss,
   isOfAnotherPayment,
@@ -108,7 +100,7 @@ function decideOne(cashOut: CashOut, event: CashOutInput, state: State, nowMs: n
       changes: (row) => changesOf(cashOut, input, row, nowMs, heldCents),
       amounts: { v: cashOut.valueCents, f: cashOut.feeCents, h: heldCents, p: movedCents, w: movedCents },
       reference: referenceOf(input),
-      notification: (to) => cashOutNotification(cashOut, input, to, nowMs),
+      notification: (to) => notificationBy(cashOut, input, to, nowMs),
       evidence: evidenceOf(input),
       outcome: (after, isApplied) => ({
         result: isApplied ? applied(cashOut, input) : unmatched(cashOut, input),
@@ -291,37 +283,17 @@ export function rowsForWork(cashOut: CashOut, nowMs: number): (input: WorkInput)
   }
 }
 
-/**
- * Notification for the merchant at the end or return of a payout. A release is notified as `FAILED`.
- * @param nowMs when the input was applied
- * @source rules#events.3, rules#events.5
- */
-function cashOutNotification(
-  cashOut: CashOut,
-  input: CashOutInput,
-  to: CashOut['status'],
-  nowMs: number,
-): NotificationDraft {
+/** @param nowMs when the input was applied */
+function notificationBy(cashOut: CashOut, input: CashOutInput, to: CashOut['status'], nowMs: number) {
   const movement = input.on === 'partner.confirmed' ? input.movement : undefined
   const returned = input.on === 'partner.returned' ? input.returned : undefined
   const failedAt = input.on === 'partner.failed' ? input.occurredAt : null
-  const occurredAt = movement?.occurredAt ?? returned?.occurredAt ?? failedAt
-  const transactionId = 'transactionId' in input ? input.transactionId : null
-  const event = {
-    id: cashOut.id,
-    correlation_id: cashOut.correlationId,
-    external_id: cashOut.externalId,
-    transaction_id: cashOut.transactionId ?? transactionId,
-    status: to === 'CONFIRMED' ? 'CONFIRMED' : 'FAILED',
-    value_cents: Number(returned?.valueCents ?? cashOut.valueCents),
-    end_to_end_id: movement?.endToEndId ?? cashOut.endToEndId,
-    fee_amount_cents: to === 'CONFIRMED' ? Number(cashOut.feeCents) : 0,
-    confirmed_at: nanosecondText(occurredAt ?? nowMs),
-    created_at: nanosecondText(cashOut.createdAt),
-  } as const
-  return returned
-    ? draftNotification('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, returned.returnId)
-    : draftNotification('pix_cash_out', event)
+  return cashOutNotification(cashOut, to === 'CONFIRMED', {
+    occurredAt: movement?.occurredAt ?? returned?.occurredAt ?? failedAt ?? nowMs,
+    endToEndId: movement?.endToEndId,
+    transactionId: 'transactionId' in input ? input.transactionId : null,
+    returned,
+  })
 }
 
 function evidenceOf(input: CashOutInput): Document {

@@ -39,11 +39,11 @@ export type Applied = 'APPLIED' | 'IGNORED' | 'IN_PROGRESS' | 'EARLY' | 'IMPLAUS
 export type Receivers = Readonly<Record<EventSubject, Receiver>>
 
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked' | 'exists'>
-  readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked' | 'exists'>
+  readonly cashIns: Pick<CashInModule, 'get' | 'match' | 'applyEvent' | 'canAsk' | 'hasBooked'>
+  readonly cashOuts: Pick<CashOutModule, 'get' | 'match' | 'apply' | 'canAsk' | 'hasBooked'>
   readonly refunds: Pick<
     RefundInModule,
-    'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked' | 'exists'
+    'get' | 'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked'
   >
 }
 
@@ -56,7 +56,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects) {
 }
 
 function createReceiver<Event extends ReadableEvent, Input>(
-  { match, canAsk, hasBooked, exists }: Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'>,
+  { get, match, canAsk, hasBooked }: Pick<CashInModule | CashOutModule, 'get' | 'match' | 'canAsk' | 'hasBooked'>,
   apply: (
     id: string,
     input: NoInfer<Input> | { readonly on: 'work.requested' },
@@ -72,7 +72,7 @@ function createReceiver<Event extends ReadableEvent, Input>(
     },
     ask: (id) => apply(id, { on: 'work.requested' }),
     hasBooked,
-    exists,
+    exists: async (id) => (await get(id)) !== undefined,
     canAsk,
   }
 }
@@ -115,7 +115,7 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
     },
     hasBooked: async (id, movement) =>
       (await refunds.hasBooked(id, movement)) || (await cashIns.hasBooked(id, movement)),
-    exists: async (id) => (await refunds.exists(id)) || (await cashIns.exists(id)),
+    exists: async (id) => ((await refunds.get(id)) ?? (await cashIns.get(id))) !== undefined,
     canAsk: refunds.canAsk,
   }
 }

@@ -1,8 +1,7 @@
 import { limits } from '@pixgate/spec'
-import type { NotFound, NotSent, Unknown } from '../banks/port.ts'
 import type { Changes, ReasonFact } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
-import { type Clock, within } from '../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { KeyCapsFact } from './caps.ts'
 import type { WorkInput } from './orders.ts'
 import type { MadeByFact } from './requests.ts'
@@ -157,7 +156,10 @@ export function unanswered({ questions = 0, unknownSince }: SendFacts, nowMs: nu
  * time after its query.
  * @param askedAt claim time of the query
  */
-export function notFound(facts: SendFacts, askedAt: number): SendFacts {
+export function notFound(
+  facts: Pick<SendFacts, 'lastAttemptAt' | 'notFoundSince'>,
+  askedAt: number,
+): Pick<SendFacts, 'notFoundSince' | 'notFoundAt'> {
   if (askedAt < (facts.lastAttemptAt ?? 0)) return {}
   return { notFoundSince: facts.notFoundSince ?? askedAt, notFoundAt: askedAt }
 }
@@ -170,7 +172,12 @@ export function notFound(facts: SendFacts, askedAt: number): SendFacts {
  * @source failure-modes#P6
  */
 export function isProvenNotFound(
-  { notFoundSince, notFoundAt, lastAttemptAt = 0, isAccepted }: SendFacts,
+  {
+    notFoundSince,
+    notFoundAt,
+    lastAttemptAt = 0,
+    isAccepted,
+  }: Pick<SendFacts, 'notFoundSince' | 'notFoundAt' | 'lastAttemptAt' | 'isAccepted'>,
   steadySince = 0,
 ): boolean {
   if (notFoundSince == null || notFoundAt == null || isAccepted) return false
@@ -341,38 +348,3 @@ export function statusQueryFact(query: StatusQuery | null): StatusQueryFact {
  * @source rules#restored.4
  */
 export type IsAskedFirst = (createdAt: number) => boolean
-
-/** Leaves time to send within {@link SEND_WITHIN_MS}. */
-const ASK_WITHIN_MS = 1_500
-
-export interface FirstOrder<Found, Answer> {
-  readonly order: { readonly createdAt: number; readonly facts: SendFacts }
-  readonly isAskedFirst: IsAskedFirst
-  readonly ask: (deadline: AbortSignal) => Promise<Found>
-  readonly send: () => Promise<Answer>
-}
-
-/**
- * Sends an order, after a query if required. If the bank has the order, that is the answer. Without an answer nothing
- * is sent and the outcome is unknown, as the order may have been executed before the restore.
- */
-export async function sendFirst<Found extends { readonly kind: string }, Answer>({
-  order,
-  isAskedFirst,
-  ask,
-  send,
-}: FirstOrder<Found, Answer>): Promise<Answer | Exclude<Found, NotFound | NotSent> | Unknown> {
-  if (hasOtherOpenAttempts(order.facts) || !isAskedFirst(order.createdAt)) return send()
-  const known: Found | NotFound | NotSent = await within(ASK_WITHIN_MS, ask)
-  if (isNotFound(known)) return send()
-  if (isNotSent(known)) return { kind: 'UNKNOWN', reason: known.reason, httpStatus: known.httpStatus }
-  return known as Exclude<Found, NotFound | NotSent>
-}
-
-function isNotFound(answer: { readonly kind: string }): answer is NotFound {
-  return answer.kind === 'NOT_FOUND'
-}
-
-function isNotSent(answer: { readonly kind: string }): answer is NotSent {
-  return answer.kind === 'NOT_SENT'
-}

@@ -137,7 +137,7 @@ function countedAhead(
 
 function changesFor({ facts }: AnyOrder, span: Span, cents: bigint, atMs: number): AllowanceChange[] {
   const bucket = bucketOf(span, atMs)
-  // Orders of versions without allowances have used none.
+  // Orders that the bank made by itself count for nobody.
   if (facts.madeBy === undefined || bucket === null) return []
   const scopes = facts.keyCaps === undefined ? [EVERYBODY] : [EVERYBODY, facts.madeBy.caller]
   return scopes.map((scope) => ({ scope, span, bucket, cents }))

@@ -1,10 +1,25 @@
 import { LRUCache } from 'lru-cache'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
-import type { SendWindow } from '../banks/port.ts'
+import type {
+  AnyReported,
+  FoundEarlier,
+  NotFound,
+  NotSent,
+  QueryAnswer,
+  Rejected,
+  SendAnswer,
+  SendWindow,
+  Unknown,
+} from '../banks/port.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Document, Operation, OperationKind, Step } from '../engine/operation.ts'
-import { type Clock, sleeplessClock } from '../platform/clock.ts'
+import { type Clock, sleeplessClock, within } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
 import {
   type Again,
+  hasOtherOpenAttempts,
+  type IsAskedFirst,
   isDueNow,
   isRepeatable,
   leaseMsFor,
@@ -12,28 +27,13 @@ import {
   type SendFacts,
   statusQueryOf,
 } from './attempts.ts'
-import { isWithoutOutcome, notSentInput, type OrderInput, type SendClaim } from './orders.ts'
-
-/**
- * Worker that sends and queries orders. Holds no transaction: each step is claimed through the engine, then the bank is
- * called, and the answer is an input to the engine.
- * @source rules#partner.2, failure-modes#P1
- */
-export interface Dispatcher {
-  /**
-   * Claims and performs due work.
-   * @returns whether more may be due now
-   */
-  processNext(): Promise<boolean>
-}
+import type { OnLimitExceeded } from './caps.ts'
+import { inputsWithoutOrder, inputWithoutOrder, type OrderInput, type SendClaim } from './orders.ts'
 
 export type AnyOrder = Operation<OperationKind, Document, SendFacts>
 
-export interface AnyInput {
-  readonly on: string
-}
-
-export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
+/** Orders of one kind, and the bank's calls about them. */
+export interface Orders<Order extends AnyOrder, Input, Report extends AnyReported> {
   nextStep(order: Order, nowMs: number): Step
   /**
    * Due orders, oldest first.
@@ -45,35 +45,23 @@ export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
    * @returns the order afterwards; `undefined` if another process was faster
    */
   apply(order: Order, inputs: readonly (Input | OrderInput)[]): Promise<Order | undefined>
+  /** Makes one attempt while the window is open. */
+  send(order: Order, window: SendWindow): Promise<SendAnswer<Report> & IsOfOrderAlone>
+  query(order: Order, deadline?: AbortSignal): Promise<QueryAnswer<Report>>
+  /** Inputs of an answer by which the bank has the order. */
+  inputsOf(order: Order, report: Report & FoundEarlier): readonly (Input | OrderInput)[]
   /**
-   * Makes one attempt while the window is open.
-   * @returns the answer's inputs
-   */
-  send(order: Order, window: SendWindow): Promise<readonly (Input | OrderInput)[]>
-  /** @returns the answer's inputs */
-  query(order: Order): Promise<readonly (Input | OrderInput)[]>
-  /**
-   * Queries a never-sent order before its release; by default no query.
-   * @returns the answer's inputs; empty: wait; `undefined`: release
+   * Requires a query before the first send and before the release: a restored database may have lost an earlier send.
    * @source rules#restored.4
    */
-  queryBeforeRelease?(order: Order): Promise<readonly (Input | OrderInput)[] | undefined>
+  isAskedFirst(order: Order): boolean
   /** As {@link Again.windowMs}: 0 without deduplication at the bank. */
   readonly windowMs: number
 }
 
-export interface NewOrderDispatcher<Order> extends Dispatcher {
-  /**
-   * Creates an order, and sends it in the background if it was claimed at creation: this saves a read and a write.
-   * @param create creates the order, with the claim if there is one
-   * @returns the result of `create`, without waiting for the send
-   * @source rules#cash-out.work.7
-   */
-  createAndSend<Created extends NewOrder<Order>>(
-    create: (claim: SendClaim | undefined) => Promise<Created>,
-  ): Promise<Created>
-  /** Resolves when no such creation or send is in flight. */
-  drained(): Promise<void>
+/** An attempt failed for a reason of this order: others may be sent. */
+interface IsOfOrderAlone {
+  readonly isOfOrderAlone?: true
 }
 
 export interface NewOrder<Order> {
@@ -97,6 +85,19 @@ export interface DispatchBounds {
   readonly eventQueries: EventQueryBudget
   /** A clock that also runs during sleep, milliseconds. */
   readonly monotonic?: () => number
+}
+
+/** Common options of payouts and refunds. */
+export interface OrderModuleOptions {
+  readonly engine: Engine
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly bounds: DispatchBounds
+  readonly isAskedFirst?: IsAskedFirst
+  readonly onLimitExceeded?: OnLimitExceeded
+  /** Called when there is something to send or query at once. */
+  readonly onReserved: () => void
 }
 
 /**
@@ -127,29 +128,16 @@ const RELEASE_QUERIED_EVERY_MS = 60_000
 /** A send that starts later than this after its claim reads the kill switch and the circuit breaker again. */
 const RECHECK_AFTER_MS = 500
 
-/**
- * `sendsWanted` limits sends only; queries always run.
- * @param directSending by default no order is claimed at creation
- * @source rules#cash-out.work
- */
-export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>(
-  orders: Orders<Order, Input>,
-  clock: Clock,
-  sendsWanted: () => Promise<number>,
-  bounds: DispatchBounds,
-  directSending = NO_DIRECT_SENDING,
-): NewOrderDispatcher<Order> {
-  const worker = new OrderWorker(orders, clock, sendsWanted, bounds, directSending)
-  // Plain functions, since a caller spreads the dispatcher.
-  return {
-    processNext: () => worker.processNext(),
-    createAndSend: (create) => worker.createAndSend(create),
-    drained: () => worker.drained(),
-  }
-}
+/** Limits the query before the first send, to leave time to send within {@link SEND_WITHIN_MS}. */
+const ASK_WITHIN_MS = 1_500
 
-class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements NewOrderDispatcher<Order> {
-  readonly #orders: Orders<Order, Input>
+/**
+ * Worker that sends and queries orders. Holds no transaction: each step is claimed through the engine, then the bank is
+ * called, and the answer is an input to the engine.
+ * @source rules#cash-out.work, rules#partner.2, failure-modes#P1
+ */
+export class Dispatcher<Order extends AnyOrder, Input extends { readonly on: string }, Report extends AnyReported> {
+  readonly #orders: Orders<Order, Input, Report>
   readonly #clock: Clock
   readonly #sendsWanted: () => Promise<number>
   readonly #eventQueries: EventQueryBudget
@@ -165,12 +153,16 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   /** The last round was full: new orders queue. */
   #isRoundFull = false
 
+  /**
+   * @param sendsWanted limits sends only; queries always run
+   * @param directSending by default no order is claimed at creation
+   */
   constructor(
-    orders: Orders<Order, Input>,
+    orders: Orders<Order, Input, Report>,
     clock: Clock,
     sendsWanted: () => Promise<number>,
     { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
-    directSending: DirectSending,
+    directSending = NO_DIRECT_SENDING,
   ) {
     this.#orders = orders
     this.#clock = clock
@@ -181,6 +173,10 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     this.#directSending = directSending
   }
 
+  /**
+   * Claims and performs due work.
+   * @returns whether more may be due now
+   */
   async processNext(): Promise<boolean> {
     const sends = await this.#sendsWanted()
     const found = await this.#due(sends)
@@ -261,9 +257,12 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   async #queryNow(order: Order, takeResend: () => boolean): Promise<Order | undefined> {
     const claimed = await this.#orders.apply(order, [{ on: 'work.claimed', leaseMs: this.#leaseMs }])
     if (!claimed) return undefined
-    const inputs = await this.#orders.query(claimed)
+    const answer = await this.#orders.query(claimed)
+    const inputs = lacksOrder(answer)
+      ? inputsWithoutOrder(claimed, answer, this.#orders.windowMs, this.#clock)
+      : [...this.#orders.inputsOf(claimed, answer), { on: 'work.done' } as const]
     const queried = await this.#orders.apply(claimed, inputs)
-    if (!queried || !isWithoutOutcome(inputs) || !wasTried(queried)) return queried
+    if (!queried || !lacksOrder(answer) || !queried.facts.attempts) return queried
     if (!isRepeatable(queried.facts, this.#orders.windowMs, this.#clock.now()) || !takeResend()) return queried
     const again = { askedAt: claimed.updatedAt, windowMs: this.#orders.windowMs, setBackAt: this.#clock.setBackAt?.() }
     return this.#sendNow(queried, again)
@@ -271,12 +270,18 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
 
   /** After a restore the bank may have an order that was never sent according to the database. */
   async #release(order: Order): Promise<Order | undefined> {
+    const released = () => this.#orders.apply(order, [{ on: 'clock.released' }])
+    if (!this.#orders.isAskedFirst(order)) return released()
     const now = this.#clock.now()
     if (now - (this.#silentAt.get(order.id) ?? Number.NEGATIVE_INFINITY) < RELEASE_QUERIED_EVERY_MS) return undefined
-    const inputs = (await this.#orders.queryBeforeRelease?.(order)) ?? [{ on: 'clock.released' }]
-    if (inputs.length > 0) return this.#orders.apply(order, inputs)
-    this.#silentAt.set(order.id, now)
-    return undefined
+    const answer = await this.#orders.query(order)
+    if (lacksOrder(answer)) {
+      if (answer.kind === 'NOT_FOUND') return released()
+      this.#silentAt.set(order.id, now)
+      return undefined
+    }
+    const inputs = this.#orders.inputsOf(order, answer)
+    return inputs.some(({ on }) => on === 'partner.failed') ? released() : this.#orders.apply(order, inputs)
   }
 
   /**
@@ -304,12 +309,33 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
       : isClaimOld || window.isOver()
         ? 'too late after the claim'
         : undefined
-    const inputs = blocker ? [notSentInput(claimed, blocker)] : await this.#orders.send(claimed, window)
-    if (inputs.some((input) => 'isOfOrderAlone' in input)) this.#blocked.set(claimed.id, true)
+    const answer = blocker ? ({ kind: 'NOT_SENT', reason: blocker } as const) : await this.#attempt(claimed, window)
+    if (answer.isOfOrderAlone) this.#blocked.set(claimed.id, true)
     else this.#blocked.delete(claimed.id)
+    const inputs = isWithoutReport(answer)
+      ? [inputWithoutOrder(claimed.facts, answer)]
+      : this.#orders.inputsOf(claimed, answer)
     return this.#orders.apply(claimed, inputs)
   }
 
+  /**
+   * Sends, after a query if required. If the bank has the order, that is the answer. Without an answer nothing is sent
+   * and the outcome is unknown, as the order may have been executed before the restore.
+   */
+  async #attempt(claimed: Order, window: SendWindow): Promise<SendAnswer<Report> & IsOfOrderAlone> {
+    const send = () => this.#orders.send(claimed, window)
+    if (hasOtherOpenAttempts(claimed.facts) || !this.#orders.isAskedFirst(claimed)) return send()
+    const known = await within(ASK_WITHIN_MS, (deadline) => this.#orders.query(claimed, deadline))
+    if (!lacksOrder(known)) return { ...known, isEarlier: true }
+    return known.kind === 'NOT_FOUND' ? send() : { kind: 'UNKNOWN', reason: known.reason, httpStatus: known.httpStatus }
+  }
+
+  /**
+   * Creates an order, and sends it in the background if it was claimed at creation: this saves a read and a write.
+   * @param create creates the order, with the claim if there is one
+   * @returns the result of `create`, without waiting for the send
+   * @source rules#cash-out.work.7
+   */
   async createAndSend<Created extends NewOrder<Order>>(
     create: (claim: SendClaim | undefined) => Promise<Created>,
   ): Promise<Created> {
@@ -344,6 +370,7 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
     }
   }
 
+  /** Resolves when no creation with a claim, and no send of one, is in flight. */
   async drained(): Promise<void> {
     while (this.#inBackground.size > 0) await Promise.all(this.#inBackground)
   }
@@ -359,8 +386,18 @@ class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements New
   }
 }
 
-function wasTried({ facts }: AnyOrder): boolean {
-  return (facts.attempts ?? 0) > 0
+/** A query's answer without an order of the bank. */
+function lacksOrder(answer: { readonly kind: string }): answer is NotFound | NotSent | Unknown {
+  return answer.kind === 'NOT_FOUND' || isUncertain(answer)
+}
+
+/** An attempt's answer without an order of the bank. */
+function isWithoutReport(answer: { readonly kind: string }): answer is Rejected | NotSent | Unknown {
+  return answer.kind === 'REJECTED' || isUncertain(answer)
+}
+
+function isUncertain({ kind }: { readonly kind: string }): boolean {
+  return kind === 'NOT_SENT' || kind === 'UNKNOWN'
 }
 
 /** Scheduled queries need no budget, as the schedule limits them. @source rules#partner.7 */

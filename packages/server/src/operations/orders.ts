@@ -13,8 +13,10 @@ import {
 import type { Clock } from '../platform/clock.ts'
 import {
   type Again,
+  ANSWERED,
   type Asking,
   afterAnswer,
+  attempted,
   hasOtherOpenAttempts,
   isOverdue,
   isProvenNotFound,
@@ -24,6 +26,7 @@ import {
   nextDueAt,
   notFound,
   queryRequested,
+  retryDelayMs,
   type SendFacts,
   statusQueryFact,
   statusQueryOf,
@@ -48,8 +51,6 @@ export type OrderInput =
       readonly on: 'send.not_sent'
       readonly attempt: number
       readonly reason: string
-      /** Specific to this order: others may be sent. */
-      readonly isOfOrderAlone?: boolean
     }
   | { readonly on: 'send.unknown'; readonly reason: string }
   | {
@@ -99,35 +100,21 @@ export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECT
 
 const FAILURE_CODE_MAX = 64
 
-export interface Tried {
-  readonly orderId: string
-  readonly facts: SendFacts
-}
-
 /** Input of an attempt's answer without details of the order. @source failure-modes#P5 */
-export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unknown): OrderInput {
+export function inputWithoutOrder({ attempts = 0 }: SendFacts, answer: Rejected | NotSent | Unknown): OrderInput {
   switch (answer.kind) {
     case 'REJECTED':
       return {
         on: 'send.rejected',
-        attempt: tried.facts.attempts ?? 0,
+        attempt: attempts,
         errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
         errorMessage: answer.errorMessage ?? null,
       }
     case 'NOT_SENT':
-      return notSentInput(tried, answer.reason)
+      return { on: 'send.not_sent', attempt: attempts, reason: answer.reason }
     case 'UNKNOWN':
       return { on: 'send.unknown', reason: answer.reason }
   }
-}
-
-export function notSentInput({ facts }: Pick<Tried, 'facts'>, reason: string): OrderInput {
-  return { on: 'send.not_sent', attempt: facts.attempts ?? 0, reason }
-}
-
-export interface Asked {
-  readonly orderId: string
-  readonly updatedAt: number
 }
 
 /**
@@ -136,10 +123,10 @@ export interface Asked {
  * @param clock this process's, read after the answer
  */
 export function inputsWithoutOrder(
-  { updatedAt }: Asked,
+  { updatedAt }: Pick<Operation, 'updatedAt'>,
   answer: NotFound | NotSent | Unknown,
   windowMs: number,
-  { steadySince }: Pick<Clock, 'steadySince'> = {},
+  { steadySince }: Pick<Clock, 'steadySince'>,
 ): OrderInput[] {
   const steady = steadySince ? { steadySince: steadySince() } : {}
   return answer.kind === 'NOT_FOUND'
@@ -148,11 +135,6 @@ export function inputsWithoutOrder(
         { on: 'send.unknown', reason: answer.reason },
         { on: 'work.done', isUnanswered: true },
       ]
-}
-
-/** The query returned neither an outcome nor an acceptance. */
-export function isWithoutOutcome(inputs: readonly { readonly on: string }[]): boolean {
-  return inputs.some(({ on }) => on === 'partner.not_found' || on === 'send.unknown')
 }
 
 export function failureInput(reported: {
@@ -243,20 +225,50 @@ export function changesByMove<Order extends Operation & { readonly facts: SendFa
   return { ...known, facts, dueAt, plan: planOf({ ...after, dueAt }, nowMs) }
 }
 
-type PlainInput = Extract<
-  OrderInput,
-  {
-    readonly on: 'work.requested' | 'work.claimed' | 'work.done' | 'clock.overdue' | 'send.unknown'
-  }
->
+const ENDED: ReadonlySet<string> = new Set(['CONFIRMED', 'FAILED', 'REVERSED', 'RELEASED'])
 
 /**
- * Facts after an input common to all orders. A `dueAt` here overrides the time derived from the state.
+ * Facts after an input that payouts and refunds treat alike. A `dueAt` here overrides the time derived from the state.
  * @param resting next work by state alone
  */
-export function factsAfterWork(input: PlainInput, now: Asking, resting: number | null, nowMs: number): Changes {
-  const { facts } = now
+export function factsAfterOrderInput(
+  input: OrderInput,
+  { dueAt, facts }: Asking,
+  to: string,
+  resting: number | null,
+  nowMs: number,
+): Changes {
   switch (input.on) {
+    case 'send.claimed':
+      return { dueAt: nowMs + input.leaseMs, facts: attempted(facts, nowMs, input.leaseMs) }
+    case 'send.accepted':
+      return { facts: { isAccepted: true, ...(to === 'DISPATCHED' || to === 'PENDING' ? ANSWERED : {}) } }
+    case 'send.rejected': {
+      if (to === 'FAILED') return { facts: failure(input) }
+      const { errorCode, errorMessage } = input
+      // Another attempt may have arrived: the order is not sent again.
+      return { facts: facts.isAccepted || ENDED.has(to) ? {} : { refusal: { errorCode, errorMessage } } }
+    }
+    case 'send.not_sent':
+      return {
+        // A late answer about a superseded attempt keeps the lease of the current one.
+        dueAt: input.attempt === facts.attempts ? nowMs + retryDelayMs(facts) : dueAt,
+        facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
+      }
+    case 'send.unknown':
+      return { facts: unanswered(facts, nowMs) }
+    case 'send.contradicted':
+      return {}
+    case 'partner.failed':
+      return { facts: to === 'FAILED' ? failure(input) : {} }
+    case 'partner.not_found':
+      return {
+        facts: {
+          ...notFound(facts, input.askedAt),
+          ...(ENDED.has(to) ? {} : unanswered(facts, nowMs)),
+          ...(to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
+        },
+      }
     case 'work.requested':
       // A debit on the statement proves arrival, whatever queries say.
       if (input.isShown === undefined) return {}
@@ -270,9 +282,20 @@ export function factsAfterWork(input: PlainInput, now: Asking, resting: number |
       return afterAnswer(facts, resting, input.isUnanswered === true, nowMs)
     case 'clock.overdue':
       return { dueAt: nowMs, facts: { isOverdue: true } }
-    case 'send.unknown':
-      return { facts: unanswered(facts, nowMs) }
+    case 'clock.released':
+      return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
   }
+}
+
+/** Facts of a failed order: its reservation is released. */
+export function failure({
+  errorCode,
+  errorMessage,
+}: {
+  readonly errorCode: string
+  readonly errorMessage: string | null
+}) {
+  return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
 const CALL_ENDS = new Set<OrderInput['on']>([

@@ -145,7 +145,7 @@ export type MadeBy = {
   readonly address: string
 }
 
-/** Absent if the bank created the operation, or a version without this fact. */
+/** Absent if the bank created the operation. */
 export interface MadeByFact extends Document {
   readonly madeBy?: MadeBy
 }

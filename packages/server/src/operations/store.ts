@@ -1,18 +1,7 @@
 import type { Operation, State } from '../engine/operation.ts'
-import { createOperationStore, type OperationStore } from '../engine/operation-store.ts'
+import { createOperationStore } from '../engine/operation-store.ts'
 import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/rows.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
-
-export interface OrderStore<Order extends Operation> extends OperationStore<Order> {
-  /**
-   * Due orders, oldest first.
-   * @param isSending also returns orders that only wait to be sent; releasable ones are always returned
-   * @source failure-modes#CO-24, failure-modes#P8
-   */
-  due(nowMs: number, limit: number, isSending: boolean): Promise<Order[]>
-  /** Payouts and refunds are enabled, as committed now. */
-  isEnabled(): Promise<boolean>
-}
 
 const selectSwitch = statement<[], { enabled: boolean }>(
   'order.switch',
@@ -27,7 +16,7 @@ export function createOrderStore<Order extends Operation>(
   database: Database,
   kind: Order['kind'],
   is: (operation: Operation) => operation is Order,
-): OrderStore<Order> {
+) {
   const selectDue = statement<[now: string, limit: number, isSending: boolean], OperationRow>(
     `${kind}.due`,
     `SELECT ${OPERATION_COLUMNS} FROM ${kind}
@@ -37,11 +26,15 @@ export function createOrderStore<Order extends Operation>(
 
   return {
     ...createOperationStore(database, kind, is),
-    due: async (nowMs, limit, isSending) => {
-      const rows = await database.rows(selectDue, [instantParameter(nowMs), limit, isSending])
-      return operationsOf(rows, is)
-    },
-    isEnabled: async () => (await database.rows(selectSwitch, []))[0]?.enabled ?? false,
+    /**
+     * Due orders, oldest first.
+     * @param isSending also returns orders that only wait to be sent; releasable ones are always returned
+     * @source failure-modes#CO-24, failure-modes#P8
+     */
+    due: async (nowMs: number, limit: number, isSending: boolean): Promise<Order[]> =>
+      operationsOf(await database.rows(selectDue, [instantParameter(nowMs), limit, isSending]), is),
+    /** Payouts and refunds are enabled, as committed now. */
+    isEnabled: async (): Promise<boolean> => (await database.rows(selectSwitch, []))[0]?.enabled ?? false,
   }
 }
 

@@ -9,7 +9,7 @@ import type { RefundIn } from './refund-in.ts'
 /** @source rules#refund-in.detail.2 */
 export type RefundInHandlers = Handlers<Pick<typeof endpoints, 'createRefundIn' | 'getRefundIn' | 'listRefundIns'>>
 
-export interface RefundInRoutesOptions {
+interface RefundInRoutesOptions {
   readonly commands: RefundInCommands
   readonly store: RefundInStore
   readonly ids: Ids

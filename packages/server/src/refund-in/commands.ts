@@ -22,10 +22,9 @@ import {
 } from '../engine/operation.ts'
 import { createOperationStore } from '../engine/operation-store.ts'
 import { keyCapsFact, type Leaving, type Limits, looksOf, type OnLimitExceeded, taken } from '../operations/caps.ts'
-import type { OrderResult } from '../operations/module.ts'
 import type { Result } from '../operations/orders.ts'
 import { type AskedBy, type OperatorRefusal, replayedOf } from '../operations/requests.ts'
-import { createOrderStore, isEnabled, type OrderStore } from '../operations/store.ts'
+import { createOrderStore, isEnabled } from '../operations/store.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import { type Ids, orderId } from '../platform/ids.ts'
@@ -45,36 +44,7 @@ import {
 import { decideInDoubt, decideReturn, type ReturnOutcome, subjectOf } from './returns.ts'
 import { cashInDecision, decideRefundIn, decideRefusal } from './rules.ts'
 
-export interface RefundInCommands {
-  /**
-   * Reserves the amount, or returns the refund created under the same `Idempotency-Key`.
-   * @throws not_supported_by_bank · idempotency_key_reused (422) · duplicate_external_id (409) · as `decideCreate`
-   * @source rules#refund-in.create.2, rules#partner.10, failure-modes#PL-60
-   */
-  create(request: RefundInRequest): Promise<Created>
-  apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined>
-  /**
-   * {@link apply} as a command; `undefined` if the refund does not exist. Due steps of returns are then found in the
-   * database.
-   */
-  command(id: string, inputs: readonly RefundInInput[]): Promise<Command<OrderResult> | undefined>
-  /**
-   * An operator refuses a refund that was never claimed; `undefined` if it does not exist.
-   * @throws not_possible_in_state (409)
-   * @source rules#refund-in.refusal.2
-   */
-  refuse(id: string, input: OperatorRefusal, live: LiveRequest): Promise<RefundIn | undefined>
-  /**
-   * Applies a return that names no refund of ours: in doubt while one of ours may explain it, otherwise the bank's own.
-   * @source rules#cash-in.returns.1
-   */
-  applyReturn(cashInId: string, returned: BankReturn): Promise<Result>
-  returnCommand(cashInId: string, returned: BankReturn): Promise<Command<ReturnOutcome>>
-  /** Performs the due steps of a cash-in's returns in doubt. @source rules#cash-in.returns.4 */
-  settleReturns(cashIn: CashIn): Promise<void>
-  /** Requests a status query for every open refund of a cash-in. @source rules#cash-in.returns.7 */
-  askAboutOpen(cashInId: string): Promise<Result>
-}
+export type RefundInCommands = ReturnType<typeof createRefundInCommands>
 
 export interface Created {
   readonly refund: RefundIn
@@ -92,17 +62,13 @@ export interface RefundInCommandsOptions {
   readonly isUnsupported?: boolean
 }
 
-export function createRefundInCommands(options: RefundInCommandsOptions): RefundInCommands {
+export function createRefundInCommands(options: RefundInCommandsOptions) {
   const { engine, store } = options
+
   async function applyReturn(cashInId: string, returned: BankReturn): Promise<Result> {
     const { result, cashIn } = await engine.execute(await returnCommand(options, cashInId, returned))
-    if (cashIn) await settleDue(cashIn)
+    if (cashIn) await settleDue(options, cashIn)
     return result
-  }
-
-  /** If lost in a crash, the steps are found in the database: the cash-in is due. */
-  async function settleDue(cashIn: Holder): Promise<void> {
-    if (isCashIn(cashIn) && hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
   }
 
   async function apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined> {
@@ -111,33 +77,62 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
     const returned = returnByBank(known, inputs)
     if (returned) return { result: await applyReturn(holderIdOf(known), returned), refund: known }
     const outcome = await engine.execute(refundCommand(known, inputs))
-    if (outcome) await settleDue(outcome.holder)
+    if (outcome) await settleDue(options, outcome.holder)
     return outcome
   }
 
   return {
-    create: (request) => create(options, request),
+    /**
+     * Reserves the amount, or returns the refund created under the same `Idempotency-Key`.
+     * @throws not_supported_by_bank · idempotency_key_reused (422) · duplicate_external_id (409) · as `decideCreate`
+     * @source rules#refund-in.create.2, rules#partner.10, failure-modes#PL-60
+     */
+    create: (request: RefundInRequest) => create(options, request),
     apply,
-    command: async (id, inputs) => {
-      const known = await store.get(id)
-      const returned = known && returnByBank(known, inputs)
-      if (known && returned) return returnCommand(options, holderIdOf(known), returned)
-      return known && refundCommand(known, inputs)
-    },
-    refuse: async (...refusal) => {
-      const standing = await refuse(options, ...refusal)
-      if (standing) await settleDue(standing.holder)
+    /** `apply` as a command; `undefined` if the refund does not exist. Due steps of returns are found in the database. */
+    command: (id: string, inputs: readonly RefundInInput[]) => commandOf(options, id, inputs),
+    /**
+     * An operator refuses a refund that was never claimed; `undefined` if it does not exist.
+     * @throws not_possible_in_state (409)
+     * @source rules#refund-in.refusal.2
+     */
+    refuse: async (id: string, input: OperatorRefusal, live: LiveRequest): Promise<RefundIn | undefined> => {
+      const standing = await refuse(options, id, input, live)
+      if (standing) await settleDue(options, standing.holder)
       return standing?.refund
     },
+    /**
+     * Applies a return that names no refund of ours: in doubt while one of ours may explain it, otherwise the bank's own
+     * (MED). Each return id is booked once.
+     * @source rules#cash-in.returns.1
+     */
     applyReturn,
-    returnCommand: (...args) => returnCommand(options, ...args),
-    settleReturns: (cashIn) => settleReturns(options, cashIn),
-    askAboutOpen: async (cashInId) => {
+    returnCommand: (cashInId: string, returned: BankReturn) => returnCommand(options, cashInId, returned),
+    /** Performs the due steps of a cash-in's returns in doubt. @source rules#cash-in.returns.4 */
+    settleReturns: (cashIn: CashIn) => settleReturns(options, cashIn),
+    /** Requests a status query for every open refund of a cash-in. @source rules#cash-in.returns.7 */
+    askAboutOpen: async (cashInId: string): Promise<Result> => {
       const open = await store.open(cashInId)
       for (const id of open) await apply(id, [{ on: 'work.requested' }])
       return open.length > 0 ? 'APPLIED' : 'UNEXPECTED'
     },
   }
+}
+
+/** If lost in a crash, the steps are found in the database: the cash-in is due. */
+async function settleDue(options: RefundInCommandsOptions, cashIn: Holder): Promise<void> {
+  if (isCashIn(cashIn) && hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
+}
+
+async function commandOf(
+  options: RefundInCommandsOptions,
+  id: string,
+  inputs: readonly RefundInInput[],
+): Promise<Command<{ readonly result: Result } | undefined> | undefined> {
+  const known = await options.store.get(id)
+  const returned = known && returnByBank(known, inputs)
+  if (known && returned) return returnCommand(options, holderIdOf(known), returned)
+  return known && refundCommand(known, inputs)
 }
 
 /** A return made by the bank itself is applied to its cash-in. */
@@ -369,25 +364,7 @@ export function operationOf({ endToEndId }: Pick<CashIn, 'endToEndId'>) {
   return { kind: 'refund_in', feeCents: 0n, exclusiveKey: null, expiresAt: null, endToEndId } as const
 }
 
-export interface RefundInStore extends OrderStore<RefundIn> {
-  open(cashInId: string): Promise<string[]>
-  /**
-   * Ids of the refunds that may explain a return of this amount: those in flight, and the latest hundred that failed,
-   * may have been executed, and have no known reference.
-   * @source rules#cash-in.returns.1, rules#cash-in.returns.8
-   */
-  explaining(cashInId: string, valueCents: bigint): Promise<string[]>
-  /**
-   * Ids of other charges that may have the returned payment by an operator's decision.
-   * @source rules#cash-in.refunds.9
-   */
-  holders(cashInId: string, returned: Pick<BankReturn, 'returnId' | 'endToEndId'>): Promise<string[]>
-  /**
-   * The adjustment that holds a payment which the bank listed after an operator had reversed it, or had written it off as missing: then
-   * the charge keeps its credit, and bears the bank's own returns.
-   */
-  relistedHold(returned: Pick<BankReturn, 'endToEndId'>): Promise<RelistedHold | undefined>
-}
+export type RefundInStore = ReturnType<typeof createRefundInStore>
 
 interface RelistedHold {
   readonly id: string
@@ -419,21 +396,35 @@ const selectRelistedHold = statement<[endToEndId: string], RelistedHold>(
     ORDER BY o.created_at DESC, o.id DESC LIMIT 1`,
 )
 
-export function createRefundInStore(database: Database): RefundInStore {
+export function createRefundInStore(database: Database) {
   const charges = createOperationStore(database, 'cash_in', isCashIn)
   return {
     ...createOrderStore(database, 'refund_in', isRefundIn),
-    explaining: async (cashInId, valueCents) =>
+    open: async (cashInId: string): Promise<string[]> =>
+      (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
+    /**
+     * Ids of the refunds that may explain a return of this amount: those in flight, and the latest hundred that failed,
+     * may have been executed, and have no known reference.
+     * @source rules#cash-in.returns.1, rules#cash-in.returns.8
+     */
+    explaining: async (cashInId: string, valueCents: bigint): Promise<string[]> =>
       (await database.rows(selectExplaining, [cashInId, valueCents])).map(({ id }) => id),
-    holders: async (cashInId, returned) => {
+    /**
+     * Ids of other charges that may have the returned payment by an operator's decision.
+     * @source rules#cash-in.refunds.9
+     */
+    holders: async (cashInId: string, returned: Pick<BankReturn, 'returnId' | 'endToEndId'>): Promise<string[]> => {
       const cashIn = await charges.get(cashInId)
       const endToEndId = cashIn && decidedPaymentOf(cashIn, returned)
       if (endToEndId === undefined) return []
       const [matches = []] = await charges.match([{ transactionId: null, externalId: null, endToEndId }])
       return [...new Set(matches.map(({ id }) => id))].filter((id) => id !== cashInId)
     },
-    relistedHold: async ({ endToEndId }) =>
+    /**
+     * The adjustment that holds a payment which the bank listed after an operator had reversed it, or had written it off
+     * as missing: then the charge keeps its credit, and bears the bank's own returns.
+     */
+    relistedHold: async ({ endToEndId }: Pick<BankReturn, 'endToEndId'>): Promise<RelistedHold | undefined> =>
       endToEndId == null ? undefined : (await database.rows(selectRelistedHold, [endToEndId]))[0],
-    open: async (cashInId) => (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
   }
 }

@@ -14,7 +14,7 @@ import type { Changes, Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
-import { changesByMove } from '../operations/orders.ts'
+import { changesByMove, failure } from '../operations/orders.ts'
 import { own } from '../platform/own.ts'
 import { holderIn } from './commands.ts'
 import { planOf, restingDueAt } from './facts.ts'
@@ -135,7 +135,8 @@ function decideCase(
     order,
     {
       holds: (guard) => holdsFor(given, guard),
-      changes: (row) => changesByDecision(refund, openCase, order, row, nowMs),
+      changes: (row) =>
+        changesOfDecision(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs),
       amounts: amountsOf(refund, left, h, state),
       reference: referenceOf(openCase, order, left > 0n),
       ...(refund.detail.cashInId !== null && {
@@ -148,7 +149,7 @@ function decideCase(
   const allowances = countedBy(refund, decision, leftCents(refund.facts), nowMs)
   const ending = (after: RefundIn) => ({
     holds: (guard: Guard) => holdsFor({ ...given, refund: after, isKnown: false }, guard),
-    changes: (row: Target<RefundIn>) => changesByEnd(after, row, nowMs),
+    changes: (row: Target<RefundIn>) => changesOfDecision(after, row.asks ? {} : { facts: ANSWERED }, row, nowMs),
   })
   return endedBy(machine, openCase, withHolder(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
 }
@@ -191,42 +192,28 @@ function eventOf({ kind, reference, amounts }: Journal, refund: RefundIn): Refun
   return isFreed ? { on: 'refund.released', ...of, valueCents } : undefined
 }
 
-function changesByDecision(
-  refund: RefundIn,
-  openCase: DecidableCase,
-  order: CaseOrder,
-  row: Target<RefundIn>,
-  nowMs: number,
-): Changes {
-  return changesOfDecision(refund, { facts: factsAfterDecision(refund, openCase, order, row, nowMs) }, row, nowMs)
-}
-
-function changesByEnd(refund: RefundIn, row: Target<RefundIn>, nowMs: number): Changes {
-  return changesOfDecision(refund, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
-}
-
 function changesOfDecision(refund: RefundIn, known: Changes, row: Target<RefundIn>, nowMs: number): Changes {
   return changesByMove(refund, { on: 'operator' }, row, known, { restingDueAt, planOf }, nowMs)
 }
 
 function factsAfterDecision(
   refund: RefundIn,
-  { reference, rule, facts: caseFacts }: DecidableCase,
+  openCase: DecidableCase,
   { evidence: { returnId = '' } }: CaseOrder,
   { posts }: Target<RefundIn>,
   nowMs: number,
 ): RefundInFacts {
   const { facts } = refund
+  const { reference, rule } = openCase
   switch (posts) {
     case 'refund_in_confirmed': {
       const returns = { ...facts.returns, [returnId]: Number(refund.valueCents) }
       return { returns, returnId, confirmedAt: nowMs, ...ANSWERED }
     }
     case 'refund_in_released':
-      return { failureCode: 'decided_by_operator', failureReason: null, ...ANSWERED }
+      return failure({ errorCode: 'decided_by_operator', errorMessage: null })
     case 'refund_left_in_suspense': {
-      const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
-      return { returnId: reference, confirmedAt, ...givenBack(refund), ...ANSWERED }
+      return { returnId: reference, confirmedAt: occurredAt(openCase, nowMs), ...givenBack(refund), ...ANSWERED }
     }
     case 'left_written_off': {
       const cents = Number(suspendedDeparture(refund, reference))

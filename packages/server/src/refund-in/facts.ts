@@ -2,18 +2,8 @@ import { limits } from '@pixgate/spec'
 import { ownReference } from '../cash-in/index.ts'
 import { type Changes, reasonOf, type Target } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
-import {
-  ANSWERED,
-  attempted,
-  notFound,
-  planOfOrder,
-  pollDelayMs,
-  queryDelayMs,
-  retryDelayMs,
-  stepBy,
-  unanswered,
-} from '../operations/attempts.ts'
-import { changesByMove, factsAfterWork } from '../operations/orders.ts'
+import { ANSWERED, planOfOrder, pollDelayMs, queryDelayMs, stepBy } from '../operations/attempts.ts'
+import { changesByMove, factsAfterOrderInput, failure } from '../operations/orders.ts'
 import {
   type Holder,
   isOfAnotherPayment,
@@ -60,55 +50,18 @@ function factsAfter(
   nowMs: number,
   heldCents: bigint,
 ): Pick<Changes, 'facts' | 'dueAt'> {
-  const { facts } = refund
   switch (input.on) {
-    case 'send.claimed':
-      return { dueAt: nowMs + input.leaseMs, facts: attempted(facts, nowMs, input.leaseMs) }
     case 'send.postponed':
       return { dueAt: nowMs + POSTPONED_MS }
-    case 'send.accepted':
-      return { facts: { isAccepted: true, ...(row.to === 'PENDING' ? ANSWERED : {}) } }
-    case 'send.rejected':
-      return { facts: row.to === 'FAILED' ? failure(input) : refusal(refund, input) }
-    case 'send.not_sent':
-      return {
-        // A late answer about a superseded attempt keeps the lease of the current one.
-        dueAt: input.attempt === facts.attempts && !needsOperator(refund) ? nowMs + retryDelayMs(facts) : refund.dueAt,
-        facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
-      }
-    case 'partner.not_found':
-      return {
-        facts: {
-          ...notFound(facts, input.askedAt),
-          ...(row.to === 'PENDING' ? unanswered(facts, nowMs) : {}),
-          ...(row.to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
-        },
-      }
     case 'partner.confirmed':
       return { facts: factsAfterReturn(refund, input, row, heldCents) }
-    case 'partner.failed':
-      return { facts: row.to === 'FAILED' ? failure(input) : {} }
     case 'operator.refused':
       return { facts: failure({ errorCode: 'refused_by_operator', errorMessage: null }) }
-    case 'clock.released':
-      return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
-    case 'send.contradicted':
-      return {}
-    default:
-      return factsAfterWork(input, refund, restingDueAt(refund, nowMs), nowMs)
+    default: {
+      const after = factsAfterOrderInput(input, refund, row.to, restingDueAt(refund, nowMs), nowMs)
+      return input.on === 'send.not_sent' && needsOperator(refund) ? { ...after, dueAt: refund.dueAt } : after
+    }
   }
-}
-
-/** A refusal while another attempt may have arrived: the refund is not sent again. */
-function refusal(
-  { status, facts }: RefundIn,
-  { errorCode, errorMessage }: Extract<RefundInInput, { on: 'send.rejected' }>,
-): RefundInFacts {
-  return status !== 'PENDING' || facts.isAccepted ? {} : { refusal: { errorCode, errorMessage } }
-}
-
-function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
-  return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
 function factsAfterReturn(

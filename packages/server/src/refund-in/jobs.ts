@@ -1,25 +1,23 @@
 import type {
   Availability,
   Refund,
-  RefundAnswer,
   RefundPartner,
-  RefundQueryAnswer,
   RefundRequest,
   RefundTerms,
   ReportedRefund,
   SettledRefund,
 } from '../banks/port.ts'
-import { type IsAskedFirst, sendFirst } from '../operations/attempts.ts'
-import { createDispatcher, type DispatchBounds, type Dispatcher, type Orders } from '../operations/dispatcher.ts'
-import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/orders.ts'
+import type { IsAskedFirst } from '../operations/attempts.ts'
+import { type DispatchBounds, Dispatcher, type Orders } from '../operations/dispatcher.ts'
+import { failureInput } from '../operations/orders.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { RefundInCommands, RefundInStore } from './commands.ts'
 import { nextStep } from './facts.ts'
 import type { RefundIn, RefundInInput } from './refund-in.ts'
 
 export interface RefundInJobsOptions {
-  readonly commands: RefundInCommands
-  readonly store: RefundInStore
+  readonly commands: Pick<RefundInCommands, 'apply'>
+  readonly store: Pick<RefundInStore, 'due' | 'isEnabled'>
   readonly partner: RefundPartner & Availability
   readonly clock: Clock
   readonly bounds: DispatchBounds
@@ -27,12 +25,10 @@ export interface RefundInJobsOptions {
 }
 
 /** @source rules#refund-in.work.4 */
-export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
+export function createRefundInJobs(options: RefundInJobsOptions) {
   const { commands, store, partner, clock, bounds, isAskedFirst = () => false } = options
   const canAsk = partner.capabilities.has('query-refund')
-  const windowMs = partner.capabilities.has('idempotent-refund') ? partner.idempotencyWindowMs : 0
-
-  const orders: Orders<RefundIn, RefundInInput> = {
+  const orders: Orders<RefundIn, RefundInInput, ReportedRefund> = {
     due: store.due,
     nextStep,
     apply: async ({ id }, inputs) => {
@@ -42,52 +38,18 @@ export function createRefundInJobs(options: RefundInJobsOptions): Dispatcher {
       if (inputs.some(({ on }) => on === 'send.claimed')) await commands.apply(id, [{ on: 'send.postponed' }])
       return undefined
     },
-    send: async (refund, window) => {
-      const answer = await sendFirst({
-        order: refund,
-        isAskedFirst: (createdAt) => canAsk && isAskedFirst(createdAt),
-        ask: (deadline) => partner.getRefund(refund.orderId, termsOf(refund), deadline),
-        send: () => partner.sendRefund(refund.orderId, requestOf(refund), window),
-      })
-      return inputsOfSending(refund, answer)
-    },
-    query: async (refund) =>
-      inputsOfAsking(refund, await partner.getRefund(refund.orderId, termsOf(refund)), windowMs, clock),
-    queryBeforeRelease: async (refund) => {
-      if (!canAsk || !isAskedFirst(refund.createdAt)) return undefined
-      const answer = await partner.getRefund(refund.orderId, termsOf(refund))
-      if (!isReported(answer)) return answer.kind === 'NOT_FOUND' ? undefined : []
-      return answer.kind === 'FINAL' && answer.refund.status === 'FAILED'
-        ? undefined
-        : inputsOfRefund(refund.orderId, answer)
-    },
-    windowMs,
+    send: (refund, window) => partner.sendRefund(refund.orderId, requestOf(refund), window),
+    query: (refund, deadline) => partner.getRefund(refund.orderId, termsOf(refund), deadline),
+    inputsOf: ({ orderId }, report) => inputsOfRefund(orderId, report),
+    isAskedFirst: ({ createdAt }) => canAsk && isAskedFirst(createdAt),
+    windowMs: partner.capabilities.has('idempotent-refund') ? partner.idempotencyWindowMs : 0,
   }
-  return createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds)
+  const sendsWanted = async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)
+  return new Dispatcher(orders, clock, sendsWanted, bounds)
 }
 
-/** Inputs of the answer to an attempt. @source failure-modes#P5 */
-export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInput[] {
-  return isReported(answer) ? inputsOfRefund(tried.orderId, answer) : [inputWithoutOrder(tried, answer)]
-}
-
-/** Inputs of the answer to a query. A failed query settles nothing and is repeated. */
-export function inputsOfAsking(
-  asked: Asked,
-  answer: RefundQueryAnswer,
-  windowMs: number,
-  clock?: Clock,
-): RefundInInput[] {
-  return isReported(answer)
-    ? [...inputsOfRefund(asked.orderId, answer), { on: 'work.done' }]
-    : inputsWithoutOrder(asked, answer, windowMs, clock)
-}
-
-function isReported(answer: RefundAnswer | RefundQueryAnswer): answer is ReportedRefund {
-  return 'refund' in answer
-}
-
-function inputsOfRefund(id: string, answer: ReportedRefund): RefundInInput[] {
+/** Inputs of an answer by which the bank has the refund. @source failure-modes#P5 */
+export function inputsOfRefund(id: string, answer: ReportedRefund): RefundInInput[] {
   const { refund } = answer
   const { transactionId } = refund
   if (answer.kind === 'CONTRADICTED') {

@@ -75,8 +75,8 @@ export interface RefundInOutcome {
   readonly refund: RefundIn
 }
 
-export interface Standing<Kind extends Holder = Holder> extends RefundInOutcome {
-  readonly holder: Kind
+export interface Standing extends RefundInOutcome {
+  readonly holder: Holder
 }
 
 /** The charge, or the adjustment that holds a payment to the bare Pix key. */

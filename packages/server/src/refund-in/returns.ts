@@ -212,7 +212,7 @@ function decideOurs(cashIn: CashIn, inDoubt: InDoubt, state: State, now: number)
   const { transactionId } = inDoubt
   const confirmed = { on: 'partner.confirmed', returned: returnOf(inDoubt), transactionId, isVerified: false } as const
   const { outcome, ...decision } = decideRefundIn(refund, cashIn, [confirmed], state, now)
-  return { ...decision, outcome: outcome.holder }
+  return { ...decision, outcome: outcome.holder as CashIn }
 }
 
 /** No refund explains it: releases the hold, and books the bank's own return. */

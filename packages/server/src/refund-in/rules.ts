@@ -60,17 +60,15 @@ import {
  */
 
 /** Applies inputs in order, in one commit. */
-export function decideRefundIn<Kind extends Holder>(
+export function decideRefundIn(
   refund: RefundIn,
-  holder: Kind,
+  holder: Holder,
   inputs: readonly RefundInInput[],
   state: State,
   nowMs: number,
-): Decision<Standing<Kind>> {
-  const before: Standing<Kind> = { result: 'IGNORED', refund, holder }
-  return decideInTurn(before, inputs, (standing, input) =>
-    decideOne(standing.refund, standing.holder, input, state, nowMs),
-  )
+): Decision<Standing> {
+  const before: Standing = { result: 'IGNORED', refund, holder }
+  return decideInTurn(before, inputs, (now, input) => decideOne(now.refund, now.holder, input, state, nowMs))
 }
 
 /**
@@ -78,13 +76,13 @@ export function decideRefundIn<Kind extends Holder>(
  * @throws not_possible_in_state (409) claimed for sending, ended, or at the bank
  * @source rules#refund-in.refusal.2, rules#refund-in.refusal.3
  */
-export function decideRefusal<Kind extends Holder>(
+export function decideRefusal(
   refund: RefundIn,
-  holder: Kind,
+  holder: Holder,
   input: OperatorRefusal,
   state: State,
   nowMs: number,
-): Decision<Standing<Kind>> {
+): Decision<Standing> {
   const decision = decideOne(refund, holder, input, state, nowMs)
   if (decision.outcome.result !== 'APPLIED') {
     throw new Refusal('not_possible_in_state', { message: 'the refund was sent or has ended' })
@@ -95,13 +93,13 @@ export function decideRefusal<Kind extends Holder>(
 }
 
 /** @source rules#refund-in.states */
-function decideOne<Kind extends Holder>(
+function decideOne(
   refund: RefundIn,
-  holder: Kind,
+  holder: Holder,
   event: RefundInInput,
   state: State,
   nowMs: number,
-): Decision<Standing<Kind>> {
+): Decision<Standing> {
   const input = recognise(refund, holder, event, nowMs)
   if (typeof input === 'string') return withAnswer({ outcome: { result: input, refund, holder } }, event, nowMs)
   const isEnabledNow = input.on === 'send.claimed' && isEnabled(state)
@@ -109,7 +107,7 @@ function decideOne<Kind extends Holder>(
     input.on === 'partner.confirmed' && isBookedElsewhere(refund, state.movement(movementOf(input.returned)))
   const movedCents = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
   const heldCents = isToPayer(refund) ? 0n : min(state.balance('available'), min(movedCents, refund.valueCents))
-  const decision: Decision<Standing<Kind>> = follow(
+  const decision: Decision<Standing> = follow(
     machine,
     refund,
     {
@@ -122,7 +120,7 @@ function decideOne<Kind extends Holder>(
         notification: (to: RefundIn['status']) => refundEndNotification(refund, holder, input, to, nowMs),
       }),
       evidence: evidenceOf(input),
-      outcome: (after, isApplied): Standing<Kind> => ({
+      outcome: (after, isApplied): Standing => ({
         result: isApplied ? applied(refund, input) : unmatched(refund, input),
         refund: after,
         holder,
@@ -296,12 +294,12 @@ export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput)
  * Applies a refund's change to the operation that has its payment.
  * @param before the refund before the change
  */
-function withHolder<Kind extends Holder>(
+function withHolder(
   before: RefundIn,
-  decision: Decision<Standing<Kind>>,
+  decision: Decision<Standing>,
   input: RefundInInput,
   now: number,
-): Decision<Standing<Kind>> {
+): Decision<Standing> {
   const { journals: [journal] = [], outcome } = decision
   const event = journal && eventOf(journal.kind, outcome.refund, input)
   const exact = journal?.kind === 'left_after_release' ? { exact: ['available'] as const } : {}
@@ -314,11 +312,7 @@ function withHolder<Kind extends Holder>(
  * The bank's answer about a refund excludes it as explanation of returns that the answer does not mention.
  * @source rules#cash-in.returns.3
  */
-function withAnswer<Kind extends Holder>(
-  decision: Decision<Standing<Kind>>,
-  input: RefundInInput,
-  now: number,
-): Decision<Standing<Kind>> {
+function withAnswer(decision: Decision<Standing>, input: RefundInInput, now: number): Decision<Standing> {
   const { refund, holder } = decision.outcome
   const hasEnded = refund.status !== 'PENDING'
   if (input.on !== 'work.done' || input.isUnanswered || !isCashIn(holder) || !(hasEnded || refund.facts.isAccepted))
@@ -332,11 +326,7 @@ function withAnswer<Kind extends Holder>(
     : counting(decision, { on: 'refund.answered', refundId: refund.id, returnIds, hasEnded }, now)
 }
 
-function counting<Kind extends Holder>(
-  decision: Decision<Standing<Kind>>,
-  event: RefundEvent,
-  now: number,
-): Decision<Standing<Kind>> {
+function counting(decision: Decision<Standing>, event: RefundEvent, now: number): Decision<Standing> {
   const { outcome: holder, ...counted } = holderDecision(decision.outcome.holder, event, now)
   return mergeDecisions(counted, { ...decision, outcome: { ...decision.outcome, holder } })
 }
@@ -360,11 +350,9 @@ function newReferenceEvent(before: RefundIn, { refund, holder }: Standing): Refu
   return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents, ...paymentOf(refund) }
 }
 
-export function holderDecision<Kind extends Holder>(holder: Kind, event: RefundEvent, now: number): Decision<Kind> {
-  const of: Holder = holder
-  // Each branch returns its argument's kind.
-  if (isCashIn(of)) return cashInDecision(of, event, now) as Decision<Kind>
-  return isOfHeld(event) ? (refunded(of, event, now) as Decision<Kind>) : { outcome: holder }
+export function holderDecision(holder: Holder, event: RefundEvent, now: number): Decision<Holder> {
+  if (isCashIn(holder)) return cashInDecision(holder, event, now)
+  return isOfHeld(event) ? refunded(holder, event, now) : { outcome: holder }
 }
 
 function isOfHeld(event: RefundEvent): event is RefundEvent & RefundOfHeld {

@@ -1,5 +1,5 @@
 import { limits, Refusal } from '@pixgate/spec'
-import type { CaseDecider, CaseOrder, StatementLines } from '../cases/case.ts'
+import type { CaseDecider, CaseOrder, DecidableCase, StatementLines } from '../cases/case.ts'
 import { createHeldDecider, type Held } from '../cases/unexplained.ts'
 import { type CashIn, cashInDecider, returnOrdersOf } from '../cash-in/index.ts'
 import { type Create, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
@@ -31,20 +31,11 @@ const WINDOW_MS = limits.returnToPayerDays * 24 * 60 * 60 * 1_000
 
 /** Adds the refund order to the decider of cash-ins. @source rules#cash-in.cases.3 */
 export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn> {
-  return {
-    ...cashInDecider,
-    looks: (cashIn, openCase, order) => {
-      const looks = cashInDecider.looks(cashIn, openCase, order)
-      return order.decision === 'return_to_payer' ? { ...looks, ...looksOfReturn(options, order) } : looks
-    },
-    decide: (cashIn, openCase, order, state, nowMs) => {
-      const decision = cashInDecider.decide(cashIn, openCase, order, state, nowMs)
-      if (order.decision !== 'return_to_payer') return decision
-      const paidAt = typeof openCase.facts.occurredAt === 'number' ? openCase.facts.occurredAt : cashIn.createdAt
-      const payment = { cashInId: cashIn.id, endToEndId: openCase.reference, paidAt }
-      return mergeDecisions(orderedReturn(options, cashIn, payment, order, state, nowMs), decision)
-    },
-  }
+  return withRefundOrder(cashInDecider, options, (cashIn, { reference, facts }) => ({
+    cashInId: cashIn.id,
+    endToEndId: reference,
+    paidAt: typeof facts.occurredAt === 'number' ? facts.occurredAt : cashIn.createdAt,
+  }))
 }
 
 /**
@@ -52,18 +43,28 @@ export function createCashInDecider(options: ToPayerOptions): CaseDecider<CashIn
  * @source rules#adjustment.held.6
  */
 export function createPayableHeldDecider(options: ToPayerOptions, statement: StatementLines): CaseDecider<Held> {
-  const decider = createHeldDecider(statement)
+  return withRefundOrder(createHeldDecider(statement), options, ({ detail: { endToEndId, occurredAt } }) => ({
+    cashInId: null,
+    endToEndId,
+    paidAt: occurredAt,
+  }))
+}
+
+function withRefundOrder<Kind extends Holder>(
+  decider: CaseDecider<Kind>,
+  options: ToPayerOptions,
+  paymentOf: (holder: Kind, openCase: DecidableCase) => Payment,
+): CaseDecider<Kind> {
   return {
     ...decider,
-    looks: (held, openCase, order, handed) => {
-      const looks = decider.looks(held, openCase, order, handed)
+    looks: (holder, openCase, order, handed) => {
+      const looks = decider.looks(holder, openCase, order, handed)
       return order.decision === 'return_to_payer' ? { ...looks, ...looksOfReturn(options, order) } : looks
     },
-    decide: (held, openCase, order, state, nowMs, handed) => {
-      const decision = decider.decide(held, openCase, order, state, nowMs, handed)
+    decide: (holder, openCase, order, state, nowMs, handed) => {
+      const decision = decider.decide(holder, openCase, order, state, nowMs, handed)
       if (order.decision !== 'return_to_payer') return decision
-      const payment = { cashInId: null, endToEndId: held.detail.endToEndId, paidAt: held.detail.occurredAt }
-      return mergeDecisions(orderedReturn(options, held, payment, order, state, nowMs), decision)
+      return mergeDecisions(orderedReturn(options, holder, paymentOf(holder, openCase), order, state, nowMs), decision)
     },
   }
 }

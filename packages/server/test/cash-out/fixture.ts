@@ -21,7 +21,7 @@ import {
   createCashOutCommands,
   createCashOutStore,
 } from '../../src/cash-out/commands.ts'
-import { type CashOutJobs, createCashOutJobs } from '../../src/cash-out/jobs.ts'
+import { type CashOutJobs, createCashOutJobs, decodeQrCode } from '../../src/cash-out/jobs.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import type { IsAskedFirst } from '../../src/operations/attempts.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -98,6 +98,9 @@ export interface Process {
   fund(cents: bigint): Promise<void>
 }
 
+const SILENT = pino({ level: 'silent' })
+const NO_FEE = { cents: 0n, basisPoints: 0n }
+
 /** A database, one process on it, and a bank: no HTTP, and a clock that is stepped. */
 export interface CashOutFixture extends Process {
   readonly database: Database
@@ -124,22 +127,22 @@ export async function cashOutFixture(
   const clock = steppedClock()
   const partner = scriptedPartner(answers)
   const store = createCashOutStore(database)
-  const configured = { ...TERMS, fee: { cents: 0n, basisPoints: 0n }, ...terms }
+  const decode = (pixCode: string, asker: string) => decodeQrCode(partner, pixCode, asker)
+  const configured = { ...TERMS, fee: NO_FEE, ...terms }
 
   function another(): Process {
     const connection = openTestDatabase(url, 1)
     t.after(() => connection.close())
     const ids = createIds(clock)
-    const logger = pino({ level: 'silent' })
-    const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
+    const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger: SILENT })
     const commands = createCashOutCommands(engine, configured)
     const jobs = createCashOutJobs({ commands, store, partner, clock, bounds: BOUNDS, isAskedFirst })
-    const cashIns = createCashInCommands(engine, clock, { ...CASH_IN_TERMS, fee: { cents: 0n, basisPoints: 0n } })
+    const cashIns = createCashInCommands(engine, clock, { ...CASH_IN_TERMS, fee: NO_FEE })
     return {
       ids,
       commands,
       jobs,
-      handlers: createCashOutHandlers({ commands, jobs, store, clock, ids, onReserved: () => undefined }),
+      handlers: createCashOutHandlers({ commands, jobs, decode, store, clock, ids, onReserved: () => undefined }),
       fund: async (cents) => {
         const id = ids.uuid()
         await cashIns.create(cashInRequest({ id, externalId: id, valueCents: cents }))

@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createCashOutJobs, inputsOfSending } from '../../src/cash-out/jobs.ts'
+import { createCashOutJobs, inputsOfPayout } from '../../src/cash-out/jobs.ts'
 import { CONFIRMED, payout } from './bank-answers.ts'
 import { BOUNDS } from './fixture.ts'
-import { SENT } from './situations.ts'
-
-const TRIED = { orderId: 'ours', facts: SENT }
 
 test('[cash-out.states.9] [P7] of what the bank reports about another order nothing is booked, and no reference learned', () => {
   const inputsFor = (id: string) => {
     const answer = { kind: 'CONTRADICTED', reason: 'other', payout: payout('PROCESSING', { id }) } as const
-    return inputsOfSending(TRIED, answer)
+    return inputsOfPayout('ours', answer)
   }
   assert.deepEqual(inputsFor('ours'), [{ on: 'send.contradicted', reason: 'other', transactionId: 'tx' }])
   assert.deepEqual(inputsFor('another'), [{ on: 'send.contradicted', reason: 'other', transactionId: null }])
   const left = (id: string) =>
-    inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other', payout: { ...CONFIRMED.payout, id } })
+    inputsOfPayout('ours', { kind: 'CONTRADICTED', reason: 'other', payout: { ...CONFIRMED.payout, id } })
   assert.deepEqual(
     [left('ours'), left('another')].map((inputs) => inputs.map(({ on }) => on)),
     [['partner.confirmed'], ['send.contradicted']],

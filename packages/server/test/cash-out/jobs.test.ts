@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { ReportedPayout } from '../../src/banks/port.ts'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
-import { inputsOfAsking, inputsOfSending } from '../../src/cash-out/jobs.ts'
+import { inputsOfPayout } from '../../src/cash-out/jobs.ts'
 import { reasonOf } from '../../src/engine/follow.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
@@ -21,11 +22,6 @@ import {
 import { type CashOutFixture, cashOutFixture } from './fixture.ts'
 import { INPUTS } from './situations.ts'
 
-/** Of the order that the answers are about. */
-const ID = 'id'
-const ASKED = { orderId: ID, updatedAt: 7 }
-const TRIED = { orderId: ID, facts: { attempts: 2 } }
-
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -37,50 +33,20 @@ const summary = (inputs: readonly CashOutInput[]) =>
     return input.on === 'partner.failed' ? [input.on, input.errorCode, input.isVerified] : input.on
   })
 
-test('[P5] what the answer to an order means: money first, whatever is said beside it', () => {
-  assert.deepEqual(summary(inputsOfSending(TRIED, PROCESSING)), ['send.accepted'])
-  assert.deepEqual(summary(inputsOfSending(TRIED, REJECTED)), ['send.rejected'])
-  assert.deepEqual(summary(inputsOfSending(TRIED, TIMEOUT)), ['send.unknown'])
-  assert.deepEqual(inputsOfSending(TRIED, UNREACHABLE), [
-    { on: 'send.not_sent', attempt: 2, reason: UNREACHABLE.reason },
-  ])
-  assert.deepEqual(inputsOfSending(TRIED, { ...UNREACHABLE, isOfOrderAlone: true }), [
-    { on: 'send.not_sent', attempt: 2, reason: UNREACHABLE.reason, isOfOrderAlone: true },
-  ])
-  assert.deepEqual(summary(inputsOfSending(TRIED, FAILED)), [['partner.failed', 'closed_account', true]])
-  assert.deepEqual(summary(inputsOfSending(TRIED, CONFIRMED)), ['send.accepted', ['partner.confirmed', false, true]])
-  assert.deepEqual(summary(inputsOfSending(TRIED, RETURNED)), [
+test('[P5] of an answer by which the bank has the payout money counts first, whatever is said beside it', () => {
+  const inputs = (report: ReportedPayout) => summary(inputsOfPayout('id', report))
+  assert.deepEqual(inputs(PROCESSING), ['send.accepted'])
+  assert.deepEqual(inputs(FAILED), [['partner.failed', 'closed_account', true]])
+  assert.deepEqual(inputs(CONFIRMED), ['send.accepted', ['partner.confirmed', false, true]])
+  assert.deepEqual(inputs(RETURNED), [
     'send.accepted',
     ['partner.confirmed', false, true],
     ['partner.returned', 'D1', true],
     ['partner.returned', 'D2', true],
   ])
   const contradicted = { kind: 'CONTRADICTED', reason: 'other pixKey' } as const
-  assert.deepEqual(summary(inputsOfSending(TRIED, { ...contradicted, payout: payout('PROCESSING') })), [
-    'send.contradicted',
-  ])
-  assert.deepEqual(summary(inputsOfSending(TRIED, { ...contradicted, payout: CONFIRMED.payout })), [
-    ['partner.confirmed', true, true],
-  ])
-  const endless = { ...REJECTED, errorCode: 'x'.repeat(100) }
-  assert.deepEqual(inputsOfSending(TRIED, endless), [
-    { on: 'send.rejected', attempt: 2, errorCode: 'x'.repeat(64), errorMessage: 'too much' },
-  ])
-})
-
-test('[P5] what the answer to a question means; a question that failed is asked again', () => {
-  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, 86_400_000), [
-    { on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 },
-    INPUTS['work.done'],
-  ])
-  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, 0)[0], {
-    on: 'partner.not_found',
-    windowMs: 0,
-    askedAt: 7,
-  })
-  assert.deepEqual(summary(inputsOfAsking(ASKED, PROCESSING, 0)), ['send.accepted', 'work.done'])
-  assert.deepEqual(inputsOfAsking(ASKED, TIMEOUT, 0)[1], { on: 'work.done', isUnanswered: true })
-  assert.deepEqual(summary(inputsOfAsking(ASKED, UNREACHABLE, 0)), ['send.unknown', 'work.done'])
+  assert.deepEqual(inputs({ ...contradicted, payout: payout('PROCESSING') }), ['send.contradicted'])
+  assert.deepEqual(inputs({ ...contradicted, payout: CONFIRMED.payout }), [['partner.confirmed', true, true]])
 })
 
 test('[partner.2] [P2] [P1] the claim is committed and nothing is open while the bank is called', async (t) => {

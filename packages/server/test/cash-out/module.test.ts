@@ -30,7 +30,7 @@ test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a fai
     terms: TERMS,
     bounds: BOUNDS,
     holders: { people: async () => [], version: async () => 1n, keysDeactivatedAt: async () => new Map() },
-    refunds: { exists: async () => false, refuse: async () => undefined },
+    refunds: { get: async () => undefined, refuse: async () => undefined },
     onReserved: () => woken++,
   })
   const failure = { ...INPUTS['partner.failed'], isVerified: false, transactionId: 'tx' }

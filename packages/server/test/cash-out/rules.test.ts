@@ -224,8 +224,8 @@ const ROWS: readonly Row<CashOut, CashOutInput, Place, CashOutOutcome['result']>
   { rule: 'cash-out.states.13', from: OPEN, input: FAILED, to: 'FAILED', ...FREED, ids: TX, learns: ended('closed_account', 'the account is closed') },
   { rule: 'cash-out.states.14', from: [...AWAITED, 'CONFIRMED', ...DOUBT], input: EVENT_FAILURE, to: 'same', ids: TX, learns: WANTED, dueAt: NOW },
   { rule: 'cash-out.states.14', from: ['RESERVED'], input: FAILED, to: 'ignored', result: 'UNEXPECTED' },
-  { rule: 'cash-out.unknown.6', from: OPEN, before: { facts: { ...NOT_FOUND_BEFORE, questions: 3 } }, input: FOR_GOOD, to: 'FAILED', ...FREED, learns: { notFoundAt: NOW, questions: 4, ...ended('not_found') } },
-  { rule: 'cash-out.unknown.6', from: OPEN, before: { facts: { ...NOT_FOUND_BEFORE, questions: 3, attempts: 2, refusal: REFUSAL } }, input: FOR_GOOD, to: 'FAILED', ...FREED, learns: { notFoundAt: NOW, questions: 4, ...ended('limit', 'too much') } },
+  { rule: 'cash-out.unknown.6', from: OPEN, before: { facts: { ...NOT_FOUND_BEFORE, questions: 3 } }, input: FOR_GOOD, to: 'FAILED', ...FREED, learns: { notFoundAt: NOW, ...ended('not_found') } },
+  { rule: 'cash-out.unknown.6', from: OPEN, before: { facts: { ...NOT_FOUND_BEFORE, questions: 3, attempts: 2, refusal: REFUSAL } }, input: FOR_GOOD, to: 'FAILED', ...FREED, learns: { notFoundAt: NOW, ...ended('limit', 'too much') } },
   { rule: 'cash-out.unknown.6', from: ['PROVIDER_RESULT_UNKNOWN'], input: { ...FOR_GOOD, askedAt: SENT_AT - 1 }, to: 'same', learns: { questions: 4 }, dueAt: NOW + 30_000 },
 
   // Money that left.
@@ -277,7 +277,7 @@ const ROWS: readonly Row<CashOut, CashOutInput, Place, CashOutOutcome['result']>
   { rule: 'cash-out.confirmed.1', from: ['CONFIRMED'], before: { transactionId: null }, input: INPUTS['send.accepted'], to: 'same', ids: TX, learns: { isAccepted: true } },
   { rule: 'cash-out.confirmed.2', from: ['CONFIRMED'], input: { on: 'send.accepted', transactionId: 'another' }, to: 'same', opens: 'bank_contradicts', evidence: { transactionId: 'another' } },
   { rule: 'cash-out.confirmed.2', from: ['CONFIRMED'], input: REJECTED, to: 'same', opens: 'bank_contradicts', evidence: REFUSAL },
-  { rule: 'cash-out.confirmed.2', from: ['CONFIRMED'], input: INPUTS['partner.not_found'], to: 'same', opens: 'bank_contradicts', learns: { questions: 1, unknownSince: NOW, ...ABSENT } },
+  { rule: 'cash-out.confirmed.2', from: ['CONFIRMED'], input: INPUTS['partner.not_found'], to: 'same', opens: 'bank_contradicts', learns: ABSENT },
   { rule: 'cash-out.confirmed.2', from: GONE, input: INPUTS['send.contradicted'], to: 'same', opens: 'bank_contradicts', evidence: CONTRADICTION },
   { rule: 'cash-out.confirmed.4', from: ['CONFIRMED'], input: FAILED, to: CONFLICT, opens: 'bank_contradicts', learns: WANTED, dueAt: NOW, evidence: { errorCode: 'closed_account', errorMessage: 'the account is closed', isVerified: true } },
   { rule: 'cash-out.ended.1', from: GIVEN_BACK, input: INPUTS['send.accepted'], to: CONFLICT, opens: 'bank_contradicts', ids: TX, learns: { isAccepted: true, ...WANTED }, dueAt: NOW, evidence: TX },

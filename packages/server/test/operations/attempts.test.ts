@@ -8,6 +8,7 @@ import {
   notFound,
   type SendFacts,
 } from '../../src/operations/attempts.ts'
+import { inputsWithoutOrder, inputWithoutOrder } from '../../src/operations/orders.ts'
 
 const AT = 1_700_000_000_000
 const SECOND = 1_000
@@ -39,4 +40,31 @@ test('[P6] another attempt starts the proof anew, and what the bank had is never
 test('[cash-out.work.2] [CO-42] a lease covers the time until the order may leave, and one call', () => {
   assert.equal(leaseMsFor(3_000), 2_000 + 3_000 + 500)
   assert.equal(attempted({}, AT, LEASE_MS).leaseEndsAt, AT + LEASE_MS)
+})
+
+const TIMEOUT = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined } as const
+const UNREACHABLE = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' } as const
+
+test('[P5] what the answer to an attempt means where the bank does not have the order', () => {
+  const given = (answer: Parameters<typeof inputWithoutOrder>[1]) => inputWithoutOrder({ attempts: 2 }, answer)
+  assert.deepEqual(given(TIMEOUT), { on: 'send.unknown', reason: 'timeout' })
+  assert.deepEqual(given(UNREACHABLE), { on: 'send.not_sent', attempt: 2, reason: 'ECONNREFUSED' })
+  assert.deepEqual(given({ kind: 'REJECTED', errorCode: 'x'.repeat(100), errorMessage: undefined }), {
+    on: 'send.rejected',
+    attempt: 2,
+    errorCode: 'x'.repeat(64),
+    errorMessage: null,
+  })
+})
+
+test('[P5] what the answer to a query means; a query that failed is repeated', () => {
+  const given = (answer: Parameters<typeof inputsWithoutOrder>[1], windowMs = 0) =>
+    inputsWithoutOrder({ updatedAt: 7 }, answer, windowMs, {})
+  assert.deepEqual(given({ kind: 'NOT_FOUND' }, 86_400_000), [
+    { on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 },
+    { on: 'work.done' },
+  ])
+  const unanswered = { on: 'work.done', isUnanswered: true }
+  assert.deepEqual(given(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }, unanswered])
+  assert.deepEqual(given(UNREACHABLE), [{ on: 'send.unknown', reason: 'ECONNREFUSED' }, unanswered])
 })

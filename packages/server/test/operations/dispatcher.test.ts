@@ -1,31 +1,33 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { SendWindow } from '../../src/banks/port.ts'
+import type { QueryAnswer, SendWindow } from '../../src/banks/port.ts'
 import type { Step } from '../../src/engine/operation.ts'
 import { type SendFacts, statusQueryFact } from '../../src/operations/attempts.ts'
 import {
   type AnyOrder,
-  createDispatcher,
   type DirectSending,
   type DispatchBounds,
+  Dispatcher,
   type Orders,
 } from '../../src/operations/dispatcher.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
-/** A word of the bank that only these orders know. */
+/** What the bank has of an order, and the input that follows. */
 interface Answer {
-  readonly on: 'answer'
+  readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
   readonly to: 'send' | 'ask'
+  readonly isEarlier?: true
 }
 
-type AnyOrders = Orders<AnyOrder, Answer>
+type Input = { readonly on: 'answer'; readonly to: Answer['to'] }
+type AnyOrders = Orders<AnyOrder, Input, Answer>
 
 /** Orders that are what a test says and note what is done with them. */
 function scripted(steps: Readonly<Record<string, Step>>, given: Partial<AnyOrders> = {}) {
   const done: string[] = []
   const call = (to: Answer['to']) => async (order: AnyOrder) => {
     done.push(`${to} ${order.id}`)
-    return [{ on: 'answer', to } as const]
+    return { kind: 'ACCEPTED', to } as const
   }
   const wanted: unknown[] = []
   const orders: AnyOrders = {
@@ -40,11 +42,17 @@ function scripted(steps: Readonly<Record<string, Step>>, given: Partial<AnyOrder
     },
     send: call('send'),
     query: call('ask'),
+    inputsOf: (_, { to }) => [{ on: 'answer', to }],
+    isAskedFirst: () => false,
     windowMs: 0,
     ...given,
   }
   return { orders, done, wanted }
 }
+
+const NOT_FOUND = { kind: 'NOT_FOUND' } as const
+const TIMEOUT = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined } as const
+const UNREACHABLE = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' } as const
 
 const LEASE = '{"leaseMs":5500}'
 
@@ -56,7 +64,7 @@ const BOUNDS: DispatchBounds = {
 }
 
 function dispatcher(orders: AnyOrders, sends: number, given: Partial<DispatchBounds> = {}, clock = clockAt()) {
-  return createDispatcher(orders, clock, async () => sends, { ...BOUNDS, ...given })
+  return new Dispatcher(orders, clock, async () => sends, { ...BOUNDS, ...given })
 }
 
 function orderOf(id: string, facts: SendFacts = {}): AnyOrder {
@@ -73,7 +81,7 @@ test('[cash-out.work] each order gets its step; what is sent or asked is claimed
   assert.deepEqual(wanted, [[7, 128, true]])
   const of = (id: string) => done.filter((line) => line.startsWith(`${id} `) || line.endsWith(` ${id}`))
   assert.deepEqual(of('a'), [`a send.claimed ${LEASE}`, 'send a', 'a answer {"to":"send"}'])
-  assert.deepEqual(of('b'), [`b work.claimed ${LEASE}`, 'ask b', 'b answer {"to":"ask"}'])
+  assert.deepEqual(of('b'), [`b work.claimed ${LEASE}`, 'ask b', 'b answer {"to":"ask"}', 'b work.done {}'])
   assert.deepEqual(of('c'), ['c clock.released {}'])
   assert.deepEqual(of('d'), ['d clock.overdue {}'])
 })
@@ -100,7 +108,7 @@ async function sleepsAfterClaim(ms: number, sendsAfterwards = 64) {
       },
     },
   )
-  await createDispatcher(orders, clockAt(), async () => sends, { ...BOUNDS, monotonic: () => now }).processNext()
+  await new Dispatcher(orders, clockAt(), async () => sends, { ...BOUNDS, monotonic: () => now }).processNext()
   return { taken, done }
 }
 
@@ -154,7 +162,7 @@ test('[CO-40] the window goes with the call, so that it is looked at right befor
     {
       send: async (_order, given) => {
         window = given
-        return []
+        return UNREACHABLE
       },
     },
   )
@@ -165,22 +173,15 @@ test('[CO-40] the window goes with the call, so that it is looked at right befor
   assert.equal(window?.isOver(), true)
 })
 
-/** Orders of which the bank, asked, tells no outcome. */
-function asking(id: string, windowMs: number, words: readonly string[] = ['partner.not_found']) {
+/** Orders of which the bank, asked, has this. */
+function asking(id: string, windowMs: number, answer: QueryAnswer<Answer> = NOT_FOUND) {
   const tried = orderOf(id, { attempts: 1, firstAttemptAt: 0 })
-  return scripted(
-    { [id]: 'ask' },
-    {
-      due: async () => [tried],
-      query: async () => words.map((on) => ({ on, to: 'ask' }) as unknown as Answer),
-      windowMs,
-    },
-  )
+  return scripted({ [id]: 'ask' }, { due: async () => [tried], query: async () => answer, windowMs })
 }
 
 test('[CO-9] [CO-42] [cash-out.unknown.7] an order that the bank does not know, or reports no outcome of, is sent again at once', async () => {
-  for (const words of [['partner.not_found', 'work.done'], ['send.unknown']]) {
-    const { orders, done } = asking('a', 1_000, words)
+  for (const answer of [NOT_FOUND, TIMEOUT]) {
+    const { orders, done } = asking('a', 1_000, answer)
     await dispatcher(orders, 64).processNext()
     const again = { askedAt: orderOf('a').updatedAt, windowMs: 1_000 }
     assert.deepEqual(done.slice(-3), [
@@ -192,12 +193,12 @@ test('[CO-9] [CO-42] [cash-out.unknown.7] an order that the bank does not know, 
 })
 
 test('[CO-42] nothing is sent again where the bank reported an outcome, is not idempotent, or is not called now', async () => {
-  for (const [windowMs, words, sends] of [
-    [1_000, ['send.accepted'], 64],
-    [0, ['partner.not_found'], 64],
-    [1_000, ['partner.not_found'], 0],
+  for (const [windowMs, answer, sends] of [
+    [1_000, { kind: 'ACCEPTED', to: 'ask' }, 64],
+    [0, NOT_FOUND, 64],
+    [1_000, NOT_FOUND, 0],
   ] as const) {
-    const { orders, done } = asking('a', windowMs, words)
+    const { orders, done } = asking('a', windowMs, answer)
     await dispatcher(orders, sends).processNext()
     assert.deepEqual(
       done.filter((line) => line.startsWith('send')),
@@ -210,7 +211,7 @@ test('[CO-10] [CO-42] where the bank is tried with one order, one is sent, new o
   const due = [orderOf('one', { attempts: 1 }), orderOf('two', { attempts: 1 })]
   const { orders, done } = scripted(
     { one: 'ask', two: 'ask' },
-    { due: async () => due, query: async () => [{ on: 'partner.not_found' } as unknown as Answer], windowMs: 1_000 },
+    { due: async () => due, query: async () => NOT_FOUND, windowMs: 1_000 },
   )
   await dispatcher(orders, 1).processNext()
   assert.equal(done.filter((line) => line.startsWith('send ')).length, 1)
@@ -245,7 +246,7 @@ test('[CO-24] [cash-out.states.3] while nothing may be sent questions are asked 
   assert.deepEqual(wanted, [[0, 128, false]])
   assert.deepEqual(
     done.toSorted(),
-    ['ask b', 'b answer {"to":"ask"}', `b work.claimed ${LEASE}`, 'c clock.released {}'].toSorted(),
+    ['ask b', 'b answer {"to":"ask"}', 'b work.done {}', `b work.claimed ${LEASE}`, 'c clock.released {}'].toSorted(),
   )
 })
 
@@ -269,20 +270,20 @@ test('[CO-10] [partner.9] where the bank is tried with one order, it is none tha
       send: async ({ id }) => {
         sent.push(id)
         const isOfOrderAlone = id === 'bad' && isBad
-        return [{ on: 'send.not_sent', attempt: 1, reason: 'any', ...(isOfOrderAlone && { isOfOrderAlone }) }]
+        return { ...UNREACHABLE, ...(isOfOrderAlone && { isOfOrderAlone }) }
       },
     },
   )
-  const { processNext } = dispatcher(orders, 1)
-  for (let looks = 0; looks < 4; looks++) await processNext()
+  const worker = dispatcher(orders, 1)
+  for (let looks = 0; looks < 4; looks++) await worker.processNext()
   assert.deepEqual(sent, ['bad', 'tried', 'new', 'bad'])
   isBad = false
   due.push(orderOf('newer', { attempts: 1 }))
-  await processNext()
-  await processNext()
+  await worker.processNext()
+  await worker.processNext()
   assert.deepEqual(sent.slice(4), ['newer', 'bad'])
   due.push(orderOf('newest', { attempts: 8 }))
-  await processNext()
+  await worker.processNext()
   assert.equal(sent.at(-1), 'bad', 'another try has shown that the reason is gone')
 })
 
@@ -318,10 +319,7 @@ test('[cash-out.work] a full hand is followed by another at once, unless the ban
 })
 
 test('[cash-out.unknown.7] what was never tried is not sent because a status query reported no outcome', async () => {
-  const { orders, done } = scripted(
-    { a: 'ask' },
-    { query: async () => [{ on: 'partner.not_found', windowMs: 0, askedAt: 0 }], windowMs: 86_400_000 },
-  )
+  const { orders, done } = scripted({ a: 'ask' }, { query: async () => NOT_FOUND, windowMs: 86_400_000 })
   await dispatcher(orders, 64).processNext()
   assert.deepEqual(
     done.filter((line) => line.includes('send')),
@@ -342,14 +340,51 @@ test('[CO-40] [P10] by itself the worker sees that its machine slept', async (t)
     },
   )
   const { monotonic: _, ...bounds } = BOUNDS
-  await createDispatcher(orders, clockAt(), async () => 64, bounds).processNext()
+  await new Dispatcher(orders, clockAt(), async () => 64, bounds).processNext()
   assert.deepEqual(done, ['send.claimed', 'send.not_sent'])
+})
+
+/** What becomes of an order after a restore where the bank, asked first, has this. */
+async function askedFirst(answer: QueryAnswer<Answer>, facts: SendFacts = { attempts: 1 }, isNear = true) {
+  const { orders, done } = scripted(
+    { a: 'send' },
+    {
+      due: async () => [orderOf('a', facts)],
+      query: async () => {
+        done.push('ask a')
+        return answer
+      },
+      isAskedFirst: () => isNear,
+    },
+  )
+  await dispatcher(orders, 64).processNext()
+  return done.slice(1)
+}
+
+test('[restored.4] what the bank has counts as the answer to the order, and nothing is sent', async () => {
+  for (const kind of ['ACCEPTED', 'FINAL', 'CONTRADICTED'] as const) {
+    assert.deepEqual(await askedFirst({ kind, to: 'ask' }), ['ask a', 'a answer {"to":"ask"}'])
+  }
+})
+
+test('[restored.4] what the bank does not know is sent; without an answer nothing is, and the outcome is unknown', async () => {
+  assert.deepEqual(await askedFirst(NOT_FOUND), ['ask a', 'send a', 'a answer {"to":"send"}'])
+  for (const answer of [TIMEOUT, UNREACHABLE]) {
+    assert.deepEqual(await askedFirst(answer), ['ask a', `a send.unknown {"reason":"${answer.reason}"}`])
+  }
+})
+
+test('[restored.4] without a restore, and once another attempt may have arrived, the bank is not asked first', async () => {
+  const straight = ['send a', 'a answer {"to":"send"}']
+  assert.deepEqual(await askedFirst(NOT_FOUND, {}, false), straight)
+  assert.deepEqual(await askedFirst(NOT_FOUND, { attempts: 2 }), straight)
+  assert.deepEqual(await askedFirst(NOT_FOUND, { attempts: 2, unsentAttempts: 1 }), ['ask a', ...straight])
 })
 
 /** A dispatcher where orders are made, of which so many may be sent, and what each of them was given to be claimed with. */
 function making(orders: AnyOrders, wanted: number, given: Partial<DirectSending> = {}, bounds = BOUNDS) {
   const directSending = { wanted: () => wanted, onDue: () => undefined, onFailure: () => undefined, ...given }
-  const sender = createDispatcher(orders, clockAt(), async () => wanted, bounds, directSending)
+  const sender = new Dispatcher(orders, clockAt(), async () => wanted, bounds, directSending)
   const claims: (number | undefined)[] = []
   const make = (id: string) =>
     sender.createAndSend(async (claim) => {
@@ -393,7 +428,7 @@ test('[cash-out.work.7] [partner.6] nothing is claimed as it is made where this 
 
 test('[cash-out.work.7] of those that are made 128 are worked on at once; one that could not be made leaves its place', async () => {
   const bank = Promise.withResolvers<void>()
-  const { orders } = scripted({}, { send: async () => bank.promise.then(() => []) })
+  const { orders } = scripted({}, { send: async () => bank.promise.then(() => UNREACHABLE) })
   const { sender, make, claims } = making(orders, Number.POSITIVE_INFINITY)
   await assert.rejects(
     sender.createAndSend(() => Promise.reject(new Error('refused'))),

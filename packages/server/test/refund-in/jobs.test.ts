@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Availability, Refund, RefundPartner, RefundQueryAnswer, RefundStatus } from '../../src/banks/port.ts'
-import { createRefundInJobs, inputsOfAsking, inputsOfSending } from '../../src/refund-in/jobs.ts'
+import { createRefundInJobs, inputsOfRefund } from '../../src/refund-in/jobs.ts'
 import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { confirmed, REFUND_ID, refundAs } from './situations.ts'
@@ -36,39 +36,15 @@ const failed: RefundInInput = {
   isVerified: true,
 }
 
-const TRIED = { orderId: REFUND_ID, facts: {} }
-
-test('[P5] what the bank answers to a refund is what the refund is given', () => {
-  const inputs = (answer: Parameters<typeof inputsOfSending>[1]) => inputsOfSending(TRIED, answer)
-  assert.deepEqual(inputs(ACCEPTED), [accepted])
-  assert.deepEqual(inputs(SETTLED), [accepted, confirmed()])
-  assert.deepEqual(inputs(FAILED), [failed])
-  assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }])
-  const rejected = { kind: 'REJECTED', errorCode: 'x'.repeat(100), errorMessage: undefined } as const
-  assert.deepEqual(inputs(rejected), [
-    { on: 'send.rejected', attempt: 0, errorCode: 'x'.repeat(64), errorMessage: null },
-  ])
-})
-
-test('[P5] what the bank answers when asked ends the work, unless it is no answer', () => {
-  const inputs = (answer: Parameters<typeof inputsOfAsking>[1]) =>
-    inputsOfAsking({ orderId: REFUND_ID, updatedAt: 7 }, answer, 86_400_000)
-  const done: RefundInInput = { on: 'work.done' }
-  assert.deepEqual(inputs(ACCEPTED), [accepted, done])
-  assert.deepEqual(inputs(SETTLED), [accepted, confirmed(), done])
-  assert.deepEqual(inputs(FAILED), [failed, done])
-  assert.deepEqual(inputs({ kind: 'NOT_FOUND' }), [{ on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 }, done])
-  const unanswered: RefundInInput = { on: 'work.done', isUnanswered: true }
-  assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }, unanswered])
-  assert.deepEqual(inputs({ kind: 'NOT_SENT', reason: 'ECONNREFUSED' }), [
-    { on: 'send.unknown', reason: 'ECONNREFUSED' },
-    unanswered,
-  ])
+test('[P5] an answer by which the bank has the refund is what the refund is given', () => {
+  assert.deepEqual(inputsOfRefund(REFUND_ID, ACCEPTED), [accepted])
+  assert.deepEqual(inputsOfRefund(REFUND_ID, SETTLED), [accepted, confirmed()])
+  assert.deepEqual(inputsOfRefund(REFUND_ID, FAILED), [failed])
 })
 
 test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that left counts; another refund’s does not', () => {
   const inputs = (refund: Refund) =>
-    inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other valueCents', refund })
+    inputsOfRefund(REFUND_ID, { kind: 'CONTRADICTED', reason: 'other valueCents', refund })
   const contradicted = [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: 'tx-r' }]
   assert.deepEqual(inputs(answered('CONFIRMED', { ...LEFT, valueCents: 29_99n })), [confirmed({ valueCents: 29_99n })])
   assert.deepEqual(inputs(answered('CONFIRMED', { valueCents: 29_99n })), contradicted)
@@ -76,16 +52,6 @@ test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that
   const foreign = inputs(answered('CONFIRMED', { ...LEFT, id: 'another' }))
   assert.deepEqual(foreign, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
 })
-
-const UNUSED = {
-  create: () => assert.fail(),
-  refuse: () => assert.fail(),
-  applyReturn: () => assert.fail(),
-  command: () => assert.fail(),
-  returnCommand: () => assert.fail(),
-  settleReturns: () => assert.fail(),
-  askAboutOpen: () => assert.fail(),
-}
 
 /** A bank that answers by script, and one refund that is due. */
 function bench(
@@ -120,7 +86,6 @@ function bench(
     isAskedFirst: () => isNearRestore,
     bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
     commands: {
-      ...UNUSED,
       apply: async (_id, given) => {
         inputs.push(...given)
         // A claim is dated when it is made.
@@ -129,14 +94,6 @@ function bench(
       },
     },
     store: {
-      get: async () => refund,
-      list: async () => [],
-      count: async () => 0,
-      match: async () => [],
-      open: async () => [],
-      explaining: async () => [],
-      holders: async () => [],
-      relistedHold: async () => undefined,
       isEnabled: async () => isEnabled,
       due: async (_at, _most, isSending) => {
         asked.push(`due ${isSending}`)

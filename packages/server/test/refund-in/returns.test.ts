@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
-import type { CashIn } from '../../src/cash-in/cash-in.ts'
+import { type CashIn, isCashIn } from '../../src/cash-in/cash-in.ts'
 import { refundableCents, returnInDoubt, returnsInDoubt } from '../../src/cash-in/returns.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { statusQueryFact } from '../../src/operations/attempts.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { ownOrderId } from '../../src/platform/ids.ts'
-import type { BankReturn, RefundIn } from '../../src/refund-in/refund-in.ts'
+import type { BankReturn, Holder, RefundIn } from '../../src/refund-in/refund-in.ts'
 import { decideInDoubt, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { cashInAs, NOW, wentBack } from '../cash-in/situations.ts'
@@ -193,7 +193,8 @@ test('[cash-in.returns.1] ids that every object has are no return and no refund'
 })
 
 /** The cash-in and the refund after a return was told that may be it, and everything that is due was done. */
-function settled(cashIn: CashIn, refund: RefundIn, availableCents = 1_000_00n, at = NOW) {
+function settled(cashIn: Holder, refund: RefundIn, availableCents = 1_000_00n, at = NOW) {
+  assert.ok(isCashIn(cashIn))
   const identities = new Map([['D1', IDENTITY]])
   return decideInDoubt(cashIn, identities, stateOf(availableCents, cashIn, refund), at)
 }
