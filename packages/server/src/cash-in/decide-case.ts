@@ -8,17 +8,16 @@ import {
   Refusal,
 } from '@pixgate/spec'
 import {
-  assertNamed,
-  assertOpen,
+  deciderBy,
   endedBy,
   evidenceOfOrder,
   exceedsSuspense,
   isKeptInDoubt,
   notDecidable,
-  optionsBy,
+  occurredAtOf,
   orderedBy,
 } from '../cases/by-table.ts'
-import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import type { CaseOrder, DecidableCase } from '../cases/case.ts'
 import {
   type Changes,
   draftNotification,
@@ -116,31 +115,22 @@ function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = creditedPaym
   return isKeptInDoubt(machine, { ...cashIn, openCases: casting ?? [] }, decided)
 }
 
-export const cashInDecider: CaseDecider<CashIn> = {
-  options: (cashIn, openCase, nowMs) => {
-    const given = { cashIn, openCase, isKnown: false, nowMs }
-    const maxCents = returnableArrival(cashIn, openCase.reference)
-    return optionsBy(
-      machine,
-      cashIn,
-      openCase,
-      (_, guard) => holdsFor(given, guard as Guard),
-      (decision) => needsOf(cashIn, openCase, decision),
-    ).map((option) => (option.needs.includes('amountCents') ? { ...option, maxCents } : option))
-  },
+export const cashInDecider = deciderBy<CashIn, Guard>({
+  machine,
+  holds: (cashIn, openCase, guard, nowMs) => holdsFor({ cashIn, openCase, isKnown: false, nowMs }, guard),
+  needsOf,
+  maxCents: (cashIn, { reference }) => returnableArrival(cashIn, reference),
   looks: (cashIn, _, { evidence: { returnId }, operationId }) => ({
     reads: [cashIn.id, ...(operationId === undefined ? [] : [operationId])],
     movements: returnId === undefined ? [] : [{ direction: 'out', id: returnId }],
   }),
   decide: (cashIn, openCase, order, state, nowMs) => {
-    assertOpen(cashIn, openCase)
-    assertNamed(order, needsOf(cashIn, openCase, order.decision))
     const decision = decideCase(cashIn, openCase, order, state, nowMs)
     return order.decision === 'book' && order.operationId !== undefined
       ? mergeDecisions(receivedBy(cashIn, openCase, order, state, nowMs), decision)
       : decision
   },
-}
+})
 
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
   if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
@@ -166,7 +156,7 @@ function decideCase(
   order: CaseOrder,
   state: State,
   nowMs: number,
-): Decision<CaseOutcome<CashIn>> {
+): Decision<CashIn> {
   const { returnId } = order.evidence
   const isAccepting = order.decision === 'accept' || undefined
   const given = { cashIn, openCase, isKnown: isReturnKnown(cashIn, openCase, returnId, state), isAccepting, nowMs }
@@ -182,7 +172,7 @@ function decideCase(
     order,
     {
       holds: (guard) => holdsFor(given, guard),
-      changes: (row) => changesByDecision(cashIn, openCase, order, row, nowMs),
+      changes: (row) => changesOfDecision(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs),
       amounts: { p, s, l, f: min(cashIn.feeCents, p), d: min(state.balance('available'), p - s - l), h: 0n },
       reference: openCase.reference,
       notification: () =>
@@ -319,16 +309,6 @@ function receivedBy(
   return { ...decision, moves: decision.moves?.map((move) => ({ ...move, evidence })) ?? [] }
 }
 
-function changesByDecision(
-  cashIn: CashIn,
-  openCase: DecidableCase,
-  order: CaseOrder,
-  row: Target<CashIn>,
-  nowMs: number,
-): Changes {
-  return changesOfDecision(cashIn, factsAfterDecision(cashIn, openCase, order, row, nowMs), row, nowMs)
-}
-
 function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
   const isNewFailure = row.to === 'FAILED' && cashIn.facts.failureCode === undefined
   const failureCode = hasGoneBack(cashIn) ? 'returned_to_payer' : 'decided_by_operator'
@@ -345,7 +325,7 @@ function changesByReceipt(
   nowMs: number,
 ): Changes {
   const payments = { ...cashIn.facts.payments, [endToEndId]: Number(cents) }
-  const paid = { payments, receivedFrom: from, ...paidFacts(facts.occurredAt, nowMs) }
+  const paid = { payments, receivedFrom: from, ...paidFacts(facts, nowMs) }
   return changesOfDecision(cashIn, { endToEndId, facts: paid }, row, nowMs)
 }
 
@@ -363,7 +343,7 @@ function factsAfterDecision(
   switch (row.posts) {
     case 'suspense_credited': {
       const accepted = amountCents === cashIn.valueCents ? {} : { acceptedCents: Number(amountCents) }
-      return { endToEndId: reference, facts: { ...paidFacts(caseFacts.occurredAt, nowMs), ...accepted } }
+      return { endToEndId: reference, facts: { ...paidFacts(caseFacts, nowMs), ...accepted } }
     }
     case 'arrival_handed_over':
     case 'arrival_written_off':
@@ -399,9 +379,14 @@ function factsWithoutJournal(
   return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
 }
 
-function paidFacts(occurredAt: unknown, nowMs: number): CashInFacts {
-  const paidAt = typeof occurredAt === 'number' ? occurredAt : nowMs
-  return { paidAt, payerName: null, payerDocument: null, payerIspb: null, unknownSince: null }
+function paidFacts(facts: Document, nowMs: number): CashInFacts {
+  return {
+    paidAt: occurredAtOf(facts, nowMs),
+    payerName: null,
+    payerDocument: null,
+    payerIspb: null,
+    unknownSince: null,
+  }
 }
 
 function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
@@ -439,7 +424,6 @@ function decisionNotification(
   facts: Document,
   nowMs: number,
 ): NotificationDraft {
-  const occurredAt = typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
   return draftNotification('pix_cash_in', {
     id: cashIn.id,
     correlation_id: cashIn.correlationId,
@@ -450,7 +434,7 @@ function decisionNotification(
     end_to_end_id: endToEndId,
     payer_name: null,
     fee_amount_cents: status === 'PAID' ? Number(paidFeeCents(cashIn)) : 0,
-    confirmed_at: nanosecondText(occurredAt),
+    confirmed_at: nanosecondText(occurredAtOf(facts, nowMs)),
     created_at: nanosecondText(cashIn.createdAt),
   })
 }

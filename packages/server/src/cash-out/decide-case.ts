@@ -6,16 +6,8 @@ import {
   nanosecondText,
   Refusal,
 } from '@pixgate/spec'
-import {
-  assertNamed,
-  assertOpen,
-  endedBy,
-  isKeptInDoubt,
-  movementsNamed,
-  optionsBy,
-  orderedBy,
-} from '../cases/by-table.ts'
-import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import { deciderBy, endedBy, isKeptInDoubt, movementsNamed, occurredAtOf, orderedBy } from '../cases/by-table.ts'
+import type { CaseOrder, DecidableCase } from '../cases/case.ts'
 import { type Changes, draftNotification, type NotificationDraft, type Target } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
@@ -71,28 +63,19 @@ function holdsFor(given: Given, guard: Guard): boolean {
   return GUARDS[guard]?.(given) ?? false
 }
 
-export const cashOutDecider: CaseDecider<CashOut> = {
-  options: (cashOut, openCase, nowMs) => {
-    const given = { cashOut, openCase, isKnown: false, nowMs }
-    return optionsBy(
-      machine,
-      cashOut,
-      openCase,
-      (_, guard) => holdsFor(given, guard as Guard),
-      (decision) => needsOf(cashOut, openCase, decision),
-    )
-  },
+export const cashOutDecider = deciderBy<CashOut, Guard>({
+  machine,
+  holds: (cashOut, openCase, guard, nowMs) => holdsFor({ cashOut, openCase, isKnown: false, nowMs }, guard),
+  needsOf,
   looks: (cashOut, _, order) => ({
     reads: [cashOut.id],
     movements: movementsNamed(order, { endToEndId: 'out', returnId: 'in' }),
   }),
   decide: (cashOut, openCase, order, state, nowMs) => {
-    assertOpen(cashOut, openCase)
-    assertNamed(order, needsOf(cashOut, openCase, order.decision))
     assertOfPayout(cashOut, order)
     return decideCase(cashOut, openCase, order, state, nowMs)
   },
-}
+})
 
 /** Evidence that the decision requires. Money in suspense has its id already. */
 function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
@@ -123,7 +106,7 @@ function decideCase(
   order: CaseOrder,
   state: State,
   nowMs: number,
-): Decision<CaseOutcome<CashOut>> {
+): Decision<CashOut> {
   const { reference, rule } = openCase
   const movements = movementsNamed(order, { endToEndId: 'out', returnId: 'in' })
   const given = { cashOut, openCase, isKnown: movements.some((it) => state.movement(it) !== undefined), nowMs }
@@ -155,7 +138,7 @@ function decideCase(
   const allowances = countedBy(cashOut, decision, leftCents(cashOut.facts), nowMs)
   const ending = (after: CashOut) => ({
     holds: (guard: Guard) => holdsFor({ ...given, cashOut: after, isKnown: false }, guard),
-    changes: (row: Target<CashOut>) => changesByEnd(after, row, nowMs),
+    changes: (row: Target<CashOut>) => changesOfDecision(after, row.asks ? {} : { facts: ANSWERED }, row, nowMs),
   })
   return endedBy(machine, openCase, { ...decision, allowances }, ending, nowMs)
 }
@@ -174,10 +157,6 @@ function changesByDecision(
 ): Changes {
   const changes = changesOfDecision(cashOut, factsAfterDecision(cashOut, openCase, order, row, nowMs), row, nowMs)
   return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
-}
-
-function changesByEnd(cashOut: CashOut, row: Target<CashOut>, nowMs: number): Changes {
-  return changesOfDecision(cashOut, row.asks ? {} : { facts: ANSWERED }, row, nowMs)
 }
 
 function changesOfDecision(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs: number): Changes {
@@ -201,13 +180,12 @@ function factsAfterDecision(
     case 'cash_out_released':
       return { facts: { failureCode: 'decided_by_operator', failureReason: null, isReleased: true, ...ANSWERED } }
     case 'payout_left_in_suspense': {
-      const confirmedAt = typeof caseFacts.occurredAt === 'number' ? caseFacts.occurredAt : nowMs
       // A later report with another amount or recipient is then a duplicate.
       const decidedMovements = {
         ...facts.decidedMovements,
         [reference]: Number(suspendedDeparture(cashOut, reference)),
       }
-      return { endToEndId: reference, facts: { decidedMovements, ...confirmedFacts(confirmedAt) } }
+      return { endToEndId: reference, facts: { decidedMovements, ...confirmedFacts(occurredAtOf(caseFacts, nowMs)) } }
     }
     case 'left_written_off':
       return {
@@ -279,7 +257,7 @@ function decisionNotification(
     value_cents: Number(decision === 'book' ? returnedCents : cashOut.valueCents),
     end_to_end_id: isConfirmed ? reference : cashOut.endToEndId,
     fee_amount_cents: isConfirmed ? Number(cashOut.feeCents) : 0,
-    confirmed_at: nanosecondText(typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs),
+    confirmed_at: nanosecondText(occurredAtOf(facts, nowMs)),
     created_at: nanosecondText(cashOut.createdAt),
   } as const
   return decision === 'book'
