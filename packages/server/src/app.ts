@@ -47,7 +47,8 @@ import { StartupError } from './platform/startup-error.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createRefundInModule } from './refund-in/index.ts'
 import { createIdentityStore, createIdentityWatch, type IdentityWatch } from './restored/watch.ts'
-import { createFeedModule, createWebhooksModule, openSigning } from './webhooks/index.ts'
+import { createFeedModule } from './webhooks/feed.ts'
+import { createWebhooksModule, openSigning } from './webhooks/index.ts'
 import { processNext, startWatch, startWorkers, type Workers, writeLastUsed } from './workers.ts'
 
 /** Builds the service from its modules. */
