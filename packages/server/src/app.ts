@@ -8,7 +8,7 @@ import { breakerStateOf } from './banks/breaker.ts'
 import { BANK_CALLS, type GuardedBank, guardCalls } from './banks/calls.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import type { BalancePartner } from './banks/port.ts'
-import { createDriftCases } from './cases/drifts.ts'
+import { reportDrifts } from './cases/drifts.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import { createClosesModule } from './closes/closes.ts'
@@ -24,7 +24,7 @@ import {
   type WriteWatch,
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
-import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
+import { createLedgerHandlers, createLedgerVerifier } from './ledger/index.ts'
 import { type AddEndpoints, type Answers, openServers } from './listeners.ts'
 import { createLimitReports } from './operations/caps.ts'
 import { createOperatorsModule } from './operators/index.ts'
@@ -47,7 +47,8 @@ import { StartupError } from './platform/startup-error.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createRefundInModule } from './refund-in/index.ts'
 import { createIdentityStore, createIdentityWatch, type IdentityWatch } from './restored/watch.ts'
-import { createFeedModule, createWebhooksModule, openSigning } from './webhooks/index.ts'
+import { createFeedModule } from './webhooks/feed.ts'
+import { createWebhooksModule, openSigning } from './webhooks/index.ts'
 import { processNext, startWatch, startWorkers, type Workers, writeLastUsed } from './workers.ts'
 
 /** Builds the service from its modules. */
@@ -211,7 +212,6 @@ async function buildModules(base: Base, workers: Workers) {
   const access = buildAccess(base, onPreviousSecret)
   const { identityWatch, installation } = await buildIdentity(base, engine)
   const operations = buildOperations(base, { engine, partner, access, identityWatch, installation }, workers)
-  const drifts = createDriftCases({ engine, database: databases.work })
   const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
   return {
     ...operations,
@@ -225,8 +225,12 @@ async function buildModules(base: Base, workers: Workers) {
     ...evidence,
     ...access,
     closes: buildCloses(base, partner, evidence.statements),
-    ledger: await createLedgerModule(databases.api),
-    verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl, onVerified: drifts.report }),
+    ledger: { handlers: await createLedgerHandlers(databases.api) },
+    verifier: createLedgerVerifier({
+      ...base,
+      databaseUrl: config.databaseUrl,
+      onVerified: (verification) => reportDrifts({ engine, database: databases.work }, verification),
+    }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch,
   }

@@ -7,7 +7,7 @@ import { createIds } from './platform/ids.ts'
 import { createLogger } from './platform/log.ts'
 import { MACHINES, schemaFault } from './prepare-database.ts'
 import type { DatabaseProgram } from './programs.ts'
-import { type Rewrapped, readSealed, rewrap } from './webhooks/index.ts'
+import { type Rewrapped, rewrap } from './webhooks/rewrap.ts'
 
 /**
  * The program `rewrap-keys`: seals every secret in the database with `PIXGATE_ENCRYPTION_KEY` and prints a line for
@@ -26,7 +26,7 @@ export const rewrapKeys: DatabaseProgram = async (_parameters, _usage, open) => 
     clock.observe((await readAbout(database)).now)
     const missing = await missingFromSchema(database, MACHINES)
     if (missing.length > 0) throw new Error(schemaFault(missing))
-    const results = await rewrap(readSealed, { database, clock, ids: createIds(clock), keys })
+    const results = await rewrap({ database, clock, ids: createIds(clock), keys })
     console.log(reportOf(results))
     return results.some(({ outcome }) => outcome === 'unreadable') ? 1 : 0
   } catch (error) {

@@ -8,7 +8,7 @@ import { type CaseNeeds, type DecisionResult, replayedAnswer } from './decide.ts
 import { weigh } from './effects.ts'
 import { assertNamedOperator, type Decided, whySecondPerson } from './second-person.ts'
 import { answerOf, keepProposal, lockActiveOperator } from './steps.ts'
-import { prepareWithoutOperation, type ReadCase } from './without-operation.ts'
+import { abs, prepareWithoutOperation, type ReadCase } from './without-operation.ts'
 
 /** Adjustments that need a second person: each is a case with a proposal to book it. */
 
@@ -104,10 +104,6 @@ function caseOf({ id, valueCents }: RequestedAdjustment): ReadCase {
     about: id,
     booked: [],
   }
-}
-
-function abs(cents: bigint): bigint {
-  return cents < 0n ? -cents : cents
 }
 
 const insertCaseStatement = statement<

@@ -20,7 +20,7 @@ import {
   type OpenCase,
   type Operation,
 } from '../engine/operation.ts'
-import type { CaseOption, CaseOrder, CaseOutcome, DecidableCase } from './case.ts'
+import type { CaseDecider, CaseOption, CaseOrder, DecidableCase } from './case.ts'
 
 /** Decisions by the tables of all kinds of operation. Pure. */
 
@@ -28,25 +28,27 @@ type Table = Pick<Machine, 'rows' | 'guards'>
 
 /**
  * Decisions that the table has for a case in the operation's state, each with the reasons why it is not offered.
- * @param holds evaluates a guard for the decision
  * @source rules#cases.2
  */
 export function optionsBy(
   { rows, guards }: Table,
   operation: Operation,
   { kind }: DecidableCase,
-  holds: (decision: CaseDecision, guard: string) => boolean,
+  holds: (guard: string) => boolean,
   needsOf: (decision: CaseDecision) => readonly EvidenceField[],
+  maxCents?: bigint,
 ): CaseOption[] {
   const standing = { status: operation.status, reason: reasonOf(operation) }
   return decisionNames.flatMap((decision): CaseOption[] => {
     const known = rows.filter((row) => isOf(row, decisionTriggers[decision], kind, standing))
-    const failing = known.map((row) => failingOf(row, (guard) => holds(decision, guard), guards))
+    const failing = known.map((row) => failingOf(row, holds, guards))
     const offered = failing.findIndex(({ length }) => length === 0)
     const row = known[offered < 0 ? 0 : offered]
     if (!row) return []
     const because = offered < 0 ? [...new Set(failing.flat())] : []
-    return [{ decision, says: row.says, needs: needsOf(decision), isOffered: offered >= 0, because }]
+    const needs = needsOf(decision)
+    const most = maxCents !== undefined && needs.includes('amountCents') ? { maxCents } : {}
+    return [{ decision, says: row.says, needs, ...most, isOffered: offered >= 0, because }]
   })
 }
 
@@ -75,6 +77,44 @@ function failingOf({ when, unless }: Row, holds: (guard: string) => boolean, gua
 export function assertOpen({ openCases = [] }: Operation, { id }: Pick<DecidableCase, 'id'>): void {
   if (openCases.some((open) => open.id === id)) return
   throw new Refusal('not_possible_in_state', { message: 'the case is closed' })
+}
+
+/** Decider by the table of one kind of operation. */
+export function deciderBy<Op extends Operation, Guard extends string>({
+  machine,
+  holds,
+  needsOf,
+  maxCents,
+  looks,
+  decide,
+}: Pick<CaseDecider<Op>, 'looks' | 'decide'> & {
+  readonly machine: Table
+  readonly holds: (operation: Op, openCase: DecidableCase, guard: Guard, nowMs: number) => boolean
+  readonly needsOf: (operation: Op, openCase: DecidableCase, decision: CaseDecision) => readonly EvidenceField[]
+  readonly maxCents?: (operation: Op, openCase: DecidableCase) => bigint
+}): CaseDecider<Op> {
+  return {
+    options: (operation, openCase, nowMs) =>
+      optionsBy(
+        machine,
+        operation,
+        openCase,
+        (guard) => holds(operation, openCase, guard as Guard, nowMs),
+        (decision) => needsOf(operation, openCase, decision),
+        maxCents?.(operation, openCase),
+      ),
+    looks,
+    decide: (operation, openCase, order, ...rest) => {
+      assertOpen(operation, openCase)
+      assertNamed(order, needsOf(operation, openCase, order.decision))
+      return decide(operation, openCase, order, ...rest)
+    },
+  }
+}
+
+/** Time of the reported event, epoch milliseconds; now if the report has none. */
+export function occurredAtOf({ occurredAt }: Document, nowMs: number): number {
+  return typeof occurredAt === 'number' ? occurredAt : nowMs
 }
 
 type RowsOf<Op extends Operation, Trigger extends string, Guard extends string> = Pick<
@@ -140,20 +180,14 @@ export function endedBy<Op extends Operation, Trigger extends string, Guard exte
   decided: Decision<Op>,
   stepOf: (operation: Op) => Looking<Op, Guard>,
   nowMs: number,
-): Decision<CaseOutcome<Op>> {
-  const isClosed = decided.closes?.includes(id) ?? false
-  const operation = isClosed ? withoutCase(decided.outcome, id) : decided.outcome
-  const before: Decision<CaseOutcome<Op>> = { ...decided, outcome: { operation } }
-  if (!isClosed || reasonOf(operation) === null) return before
+): Decision<Op> {
+  if (!decided.closes?.includes(id)) return decided
+  const operation = withoutCase(decided.outcome, id)
+  if (reasonOf(operation) === null) return { ...decided, outcome: operation }
   const on = 'doubt.decided' as Trigger
   const step = { ...stepOf(operation), on, reference: '', evidence: { decidedCase: kind } }
-  const end: Decision<CaseOutcome<Op>> = follow(
-    machine,
-    operation,
-    { ...step, outcome: (after) => ({ operation: after }) },
-    nowMs,
-  )
-  return mergeDecisions(before, end)
+  const end = follow(machine, operation, { ...step, outcome: (after: Op) => after }, nowMs)
+  return mergeDecisions(decided, end)
 }
 
 export function notDecidable(
@@ -224,36 +258,14 @@ export function movementsNamed(
 }
 
 /** @source rules#cases.4 */
-export function evidenceOfOrder({
-  decision,
-  caseId,
-  operator,
-  approver,
-  reason,
-  evidence,
-  operationId,
-  amountCents,
-}: CaseOrder): Document {
-  const { endToEndId, returnId, reference, note } = evidence
-  const proof = { endToEndId, returnId, reference, note }
+export function evidenceOfOrder({ newId: _, evidence, amountCents, ...order }: CaseOrder): Document {
   const amount = amountCents === undefined ? {} : { amountCents: Number(amountCents) }
-  return {
-    caseId,
-    decision,
-    operator,
-    approver,
-    reason,
-    evidence: proof,
-    ...(operationId && { operationId }),
-    ...amount,
-  }
+  return { ...order, evidence: { ...evidence }, ...amount }
 }
 
 function withoutCase<Op extends Operation>(operation: Op, id: string): Op {
   return { ...operation, openCases: operation.openCases?.filter((open) => open.id !== id) ?? [] }
 }
-
-const CASTING = new WeakMap<readonly Row[], ReadonlySet<string>>()
 
 /**
  * A case that causes doubt is open. A case with money in suspense causes doubt if any line opens its kind with a doubt;
@@ -261,17 +273,12 @@ const CASTING = new WeakMap<readonly Row[], ReadonlySet<string>>()
  * @source rules#cases.5
  */
 export function isKeptInDoubt({ rows }: Pick<Table, 'rows'>, { openCases = [] }: Operation, decided?: string): boolean {
-  let casting = CASTING.get(rows)
-  if (!casting) {
-    casting = new Set(
-      rows.flatMap(({ opens, reason, rule }) =>
-        opens && reason && reason !== 'same' ? [castBy({ kind: opens, rule })] : [],
-      ),
-    )
-    CASTING.set(rows, casting)
-  }
-  const all = casting
-  return openCases.some((open) => open.id !== decided && all.has(castBy(open)))
+  const casting = new Set(
+    rows.flatMap(({ opens, reason, rule }) =>
+      opens && reason && reason !== 'same' ? [castBy({ kind: opens, rule })] : [],
+    ),
+  )
+  return openCases.some((open) => open.id !== decided && casting.has(castBy(open)))
 }
 
 function castBy({ kind, rule }: Pick<OpenCase, 'kind' | 'rule'>): string {

@@ -51,11 +51,6 @@ export interface CaseOption {
   readonly because: readonly string[]
 }
 
-export interface CaseOutcome<Op extends Operation = Operation> {
-  /** After the decision, with its remaining open cases. */
-  readonly operation: Op
-}
-
 /** Decision of the operation that receives money or an event; `undefined`: it does not exist. */
 export type HandedOver = Command<{ readonly result: string } | undefined>
 
@@ -76,7 +71,7 @@ export interface CaseDecider<Op extends Operation = Operation> {
    */
   handOver?(operation: Op, openCase: DecidableCase, order: CaseOrder): Promise<HandedOver | undefined>
   /**
-   * Decides by the machine's table.
+   * Decides by the machine's table. The outcome is the operation after the decision, with its remaining open cases.
    * @throws not_possible_in_state (409) the case is closed, or the table has no row now
    * @throws validation_error (400) missing evidence
    */
@@ -87,7 +82,7 @@ export interface CaseDecider<Op extends Operation = Operation> {
     state: State,
     nowMs: number,
     handed?: HandedOver,
-  ): Decision<CaseOutcome<Op>>
+  ): Decision<Op>
 }
 
 /** Amounts that count in addition to the moved money, centavos; `null`: unknown. @source rules#cases.46 */

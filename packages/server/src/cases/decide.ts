@@ -210,7 +210,7 @@ async function executeOnce(needs: CaseNeeds, execution: Execution): Promise<Deci
       const secondPersonReason = whySecondPerson(order.decision, amountCents, needs.approvalFromCents, isBelowCharge)
       const answerWithoutExecution = (outcome: 'dry_run' | 'proposed') =>
         answerOf(outcome, order, effects, { whySecondPerson: secondPersonReason })
-      // A dry run notifies nobody and writes no audit row.
+      // A dry run sends no notification and writes no audit row.
       if (isDryRun) return { ...decision, notifications: [], audits: [], outcome: answerWithoutExecution('dry_run') }
       if (approval) assertProposed(effects, approval.proposal)
       else if (secondPersonReason !== null) throw new SecondPersonRequired(answerWithoutExecution('proposed'))
@@ -307,8 +307,8 @@ function shapeOf(effects: Effects | null): string {
   // The merchant's balance and debt are one: what is available may change meanwhile.
   const bearers = new Set(accounts.map(({ account }) => (MERCHANTS.has(account) ? 'merchant' : account)))
   const ends = operations.map(({ statusAfter }) => statusAfter)
-  const told = notifications.map(({ eventType, status }) => `${eventType} ${status}`)
-  return [kinds, [...bearers], ends, told].map((names) => names.toSorted().join(' ')).join(', ')
+  const notified = notifications.map(({ eventType, status }) => `${eventType} ${status}`)
+  return [kinds, [...bearers], ends, notified].map((names) => names.toSorted().join(' ')).join(', ')
 }
 
 /**

@@ -3,14 +3,6 @@ import type { Case } from '../engine/operation.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 
-export interface DriftCases {
-  /**
-   * Opens cases for new faults and closes those of vanished ones. A decided fault opens no new case.
-   * @source rules#cases.60
-   */
-  report(verification: Verified): Promise<void>
-}
-
 export interface Verified {
   readonly drifts: readonly {
     readonly name: string
@@ -21,31 +13,28 @@ export interface Verified {
   }[]
 }
 
-export interface DriftOptions {
-  readonly engine: Pick<Engine, 'execute'>
-  readonly database: Database
-}
-
-export function createDriftCases({ engine, database }: DriftOptions): DriftCases {
-  return {
-    report: async (verification) => {
-      const found = verification.drifts.flatMap(casesOf)
-      const known = await database.rows(selectDrifts, [])
-      if (found.length + known.length === 0) return
-      const standing = new Set(
-        known.filter(({ isOpen, isDecided }) => isOpen || isDecided).map(({ reference }) => reference),
-      )
-      const cases = found.filter(({ reference }) => !standing.has(reference))
-      // Faults of a check beyond its examples are unknown and may persist.
-      const truncated = verification.drifts.filter(({ count, examples }) => count > examples.length)
-      const isThere = (reference: string) =>
-        found.some((one) => one.reference === reference) ||
-        truncated.some(({ name }) => reference.startsWith(`${name} `))
-      const closes = known.filter(({ isOpen, reference }) => isOpen && !isThere(reference)).map(({ id }) => id)
-      if (cases.length + closes.length === 0) return
-      await engine.execute({ reads: [], decide: () => ({ cases, closes, outcome: undefined }) })
-    },
-  }
+/**
+ * Opens cases for new faults and closes those of vanished ones. A decided fault opens no new case.
+ * @source rules#cases.60
+ */
+export async function reportDrifts(
+  { engine, database }: { readonly engine: Pick<Engine, 'execute'>; readonly database: Database },
+  { drifts }: Verified,
+): Promise<void> {
+  const found = drifts.flatMap(casesOf)
+  const known = await database.rows(selectDrifts, [])
+  if (found.length + known.length === 0) return
+  const standing = new Set(
+    known.filter(({ isOpen, isDecided }) => isOpen || isDecided).map(({ reference }) => reference),
+  )
+  const cases = found.filter(({ reference }) => !standing.has(reference))
+  // Faults of a check beyond its examples are unknown and may persist.
+  const truncated = drifts.filter(({ count, examples }) => count > examples.length)
+  const persists = (reference: string) =>
+    found.some((one) => one.reference === reference) || truncated.some(({ name }) => reference.startsWith(`${name} `))
+  const closes = known.filter(({ isOpen, reference }) => isOpen && !persists(reference)).map(({ id }) => id)
+  if (cases.length + closes.length === 0) return
+  await engine.execute({ reads: [], decide: () => ({ cases, closes, outcome: undefined }) })
 }
 
 function casesOf({ name, meaning, examples }: Verified['drifts'][number]): Case[] {

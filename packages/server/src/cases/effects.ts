@@ -1,26 +1,19 @@
-import { type AccountCode, type CaseDecision, type decideCase, type JournalKind, journals } from '@pixgate/spec'
-import type { Static } from 'typebox'
+import { type AccountCode, type CaseDecision, type JournalKind, journals } from '@pixgate/spec'
 import type { Decision, State } from '../engine/operation.ts'
 import { type Entry, entriesOf } from '../engine/postings.ts'
 import type { Counted } from './case.ts'
+import type { Decided } from './second-person.ts'
 
 /** Effects of a decision, for its operator. Pure. */
 
-type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
-
 export type Effects = NonNullable<Decided['effects']>
-
-export interface Weighed {
-  readonly effects: Effects
-  /** Centavos; `null`: unknown. `effects` has the known part. */
-  readonly amountCents: number | null
-}
 
 /**
  * Computes what the statement writes for a decision, including debts repaid with it.
+ * @returns the effects, and the amount in centavos: `null` if it is unknown, while the effects have the known part
  * @source rules#cases.34, rules#cases.46, rules#cases.47, rules#cases.52
  */
-export function weigh(decision: Decision<unknown>, state: State, counted: Counted): Weighed {
+export function weigh(decision: Decision<unknown>, state: State, counted: Counted) {
   const { handedCents, leftCents, queriedCaseId } = counted
   const { journals: posted = [], notifications = [], cases = [], closes = [] } = decision
   const entries = [...posted, ...state.repaidBy(posted)].flatMap(entriesOf)
@@ -29,7 +22,7 @@ export function weigh(decision: Decision<unknown>, state: State, counted: Counte
   const left = moving.length > 0 || isOpen ? 0n : leftCents
   const isKnown = left !== null && handedCents !== null
   const amountCents = Math.max(Number(amountOf(moving)), Number(left ?? 0n), Number(handedCents ?? 0n))
-  const effects = {
+  const effects: Effects = {
     amountCents,
     accounts: accountsOf(entries),
     journals: journalsOf(entries),

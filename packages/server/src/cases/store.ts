@@ -239,7 +239,7 @@ const STEP = `SELECT id, case_id AS "caseId", step, proposal_id AS "proposalId",
 
 const selectSteps = statement<[caseId: string], StoredStep>(
   'cases.steps',
-  // Notes last, as anybody may add many: they must not hide a proposal.
+  // Notes last, as every operator may add many: they must not hide a proposal.
   `SELECT * FROM (${STEP} WHERE case_id = $1 ORDER BY step = 'noted', at DESC, id DESC LIMIT 500) s ORDER BY at, id`,
 )
 

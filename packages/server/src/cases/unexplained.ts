@@ -19,7 +19,7 @@ import { adjustmentOf } from '../operations/adjustment.ts'
 import type { MadeByFact } from '../operations/requests.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { assertNamed, assertOpen, exceedsSuspense, optionsBy, orderedBy } from './by-table.ts'
-import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase, HandedOver, StatementLines } from './case.ts'
+import type { CaseDecider, CaseOrder, DecidableCase, HandedOver, StatementLines } from './case.ts'
 import { acceptedBy, notAccepted } from './without-operation.ts'
 
 /**
@@ -280,19 +280,16 @@ export function createHeldDecider(lines: StatementLines): CaseDecider<Held> {
       const maxCents = decidableCents(held)
       // Every decision but the attribution first claims the movement.
       const standings = held.status === 'HELD' ? [held, { ...held, status: 'SUSPENDED' as const }] : [held]
-      return standings
-        .flatMap((standing) =>
-          optionsBy(machine, standing, openCase, (_, guard) => holdsForDecision(held, guard), needsOf),
-        )
-        .map((option) => (option.needs.includes('amountCents') ? { ...option, maxCents } : option))
+      return standings.flatMap((standing) =>
+        optionsBy(machine, standing, openCase, (guard) => holdsForDecision(held, guard), needsOf, maxCents),
+      )
     },
     handOver: async (held, _, order) => (order.decision === 'book' ? handedTo(lines, held, order) : undefined),
     looks: (held, _openCase, _order, handed) => {
       const own = movementOf(held.detail)
       if (!handed) return { reads: [held.id], movements: [own] }
       const { decide: _decide, reads, movements = [], ...others } = handed
-      const besides = movements.filter(({ direction, id }) => direction !== own.direction || id !== own.id)
-      return { ...others, reads: [held.id, ...reads], movements: [own, ...besides] }
+      return { ...others, reads: [held.id, ...reads], movements: [own, ...movements] }
     },
     decide: (held, openCase, order, state, nowMs, handed) => {
       assertOpen(held, openCase)
@@ -326,13 +323,7 @@ async function handedTo(lines: StatementLines, { detail }: Held, order: CaseOrde
 }
 
 /** The first decision about the money claims its movement. */
-function decideOwn(
-  held: Held,
-  openCase: DecidableCase,
-  order: CaseOrder,
-  state: State,
-  nowMs: number,
-): Decision<CaseOutcome<Held>> {
+function decideOwn(held: Held, openCase: DecidableCase, order: CaseOrder, state: State, nowMs: number): Decision<Held> {
   const own = claimed(held, state, nowMs)
   const left = decidableCents(held)
   const cents = order.amountCents ?? left
@@ -340,15 +331,9 @@ function decideOwn(
   return mergeDecisions(own, ordered(own.outcome, openCase, order, cents, nowMs))
 }
 
-function ordered(
-  held: Held,
-  openCase: DecidableCase,
-  order: CaseOrder,
-  p: bigint,
-  nowMs: number,
-): Decision<CaseOutcome<Held>> {
+function ordered(held: Held, openCase: DecidableCase, order: CaseOrder, p: bigint, nowMs: number): Decision<Held> {
   const isReturn = order.decision === 'return_to_payer'
-  const decision: Decision<Held> = orderedBy(
+  return orderedBy(
     machine,
     held,
     openCase,
@@ -362,5 +347,4 @@ function ordered(
     },
     nowMs,
   )
-  return { ...decision, outcome: { operation: decision.outcome } }
 }

@@ -68,7 +68,7 @@ function summaryOfOther(other: OtherCase): CaseSummary {
 }
 
 /**
- * Decisions that the table has for a case, and why some are impossible now. The dry run tells their effects.
+ * Decisions that the table has for a case, and why some are impossible now. The dry run shows their effects.
  * @source rules#cases.34
  */
 export function optionsByTable(

@@ -104,23 +104,16 @@ export interface SetAsideEvents {
   accepts(event: EventKey, operationId: string): Promise<boolean>
 }
 
-export interface ChargeReversals {
-  reversal(
-    id: string,
-    order: {
-      readonly endToEndId: string
-      readonly caseId: string
-      readonly operator: string
-      readonly reason: string
-    },
-  ): Command<unknown>
-}
-
 export interface WithoutOperation {
   readonly ids: Ids
   readonly events: SetAsideEvents
   readonly statement: StatementLines
-  readonly charges: ChargeReversals
+  readonly charges: {
+    reversal(
+      id: string,
+      order: Pick<CaseOrder, 'caseId' | 'operator' | 'reason'> & { readonly endToEndId: string },
+    ): Command<unknown>
+  }
 }
 
 export async function readSubject(
@@ -299,7 +292,7 @@ function centsIn(facts: unknown): bigint | undefined {
   return typeof valueCents === 'number' && Number.isSafeInteger(valueCents) ? BigInt(valueCents) : undefined
 }
 
-function abs(cents: bigint): bigint {
+export function abs(cents: bigint): bigint {
   return cents < 0n ? -cents : cents
 }
 
@@ -467,9 +460,8 @@ const NOTHING_HANDED: HandedOver = { reads: [], decide: () => ({ outcome: undefi
 /** Adds the line's own movement to the reads of the receiving operation. */
 function looksOf({ id: caseId, subject }: ReadCase, handed: HandedOver | undefined): Prepared['looks'] {
   const own = subject.is === 'line' ? [movementIdOf(subject)] : subject.is === 'difference' ? [subject.movement] : []
-  const isOwn = ({ direction, id }: MovementId) => own.some((one) => one.direction === direction && one.id === id)
   const { decide: _, movements = [], ...others } = handed ?? NOTHING_HANDED
-  return { ...others, cases: [caseId], movements: [...own, ...movements.filter((movement) => !isOwn(movement))] }
+  return { ...others, cases: [caseId], movements: [...own, ...movements] }
 }
 
 function movementIdOf({ direction, movementId }: Pick<LineKey, 'direction' | 'movementId'>): MovementId {

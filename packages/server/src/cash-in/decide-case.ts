@@ -1,16 +1,15 @@
 import { type CaseDecision, type EvidenceField, type GuardOf, cashIn as machine, min, Refusal } from '@pixgate/spec'
 import {
-  assertNamed,
-  assertOpen,
+  deciderBy,
   endedBy,
   evidenceOfOrder,
   exceedsSuspense,
   isKeptInDoubt,
   notDecidable,
-  optionsBy,
+  occurredAtOf,
   orderedBy,
 } from '../cases/by-table.ts'
-import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import type { CaseOrder, DecidableCase } from '../cases/case.ts'
 import { type Changes, follow, reasonOf, type Target } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
@@ -100,31 +99,22 @@ function isDoubtKept(cashIn: CashIn, decided: string, isAccepting = creditedPaym
   return isKeptInDoubt(machine, { ...cashIn, openCases: casting ?? [] }, decided)
 }
 
-export const cashInDecider: CaseDecider<CashIn> = {
-  options: (cashIn, openCase, nowMs) => {
-    const given = { cashIn, openCase, isKnown: false, nowMs }
-    const maxCents = returnableArrival(cashIn, openCase.reference)
-    return optionsBy(
-      machine,
-      cashIn,
-      openCase,
-      (_, guard) => holdsFor(given, guard as Guard),
-      (decision) => needsOf(cashIn, openCase, decision),
-    ).map((option) => (option.needs.includes('amountCents') ? { ...option, maxCents } : option))
-  },
+export const cashInDecider = deciderBy<CashIn, Guard>({
+  machine,
+  holds: (cashIn, openCase, guard, nowMs) => holdsFor({ cashIn, openCase, isKnown: false, nowMs }, guard),
+  needsOf,
+  maxCents: (cashIn, { reference }) => returnableArrival(cashIn, reference),
   looks: (cashIn, _, { evidence: { returnId }, operationId }) => ({
     reads: [cashIn.id, ...(operationId === undefined ? [] : [operationId])],
     movements: returnId === undefined ? [] : [{ direction: 'out', id: returnId }],
   }),
   decide: (cashIn, openCase, order, state, nowMs) => {
-    assertOpen(cashIn, openCase)
-    assertNamed(order, needsOf(cashIn, openCase, order.decision))
     const decision = decideCase(cashIn, openCase, order, state, nowMs)
     return order.decision === 'book' && order.operationId !== undefined
       ? mergeDecisions(receivedBy(cashIn, openCase, order, state, nowMs), decision)
       : decision
   },
-}
+})
 
 function needsOf(cashIn: CashIn, openCase: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
   if (decision === 'accept' || decision === 'return_to_payer') return ['amountCents']
@@ -150,7 +140,7 @@ function decideCase(
   order: CaseOrder,
   state: State,
   nowMs: number,
-): Decision<CaseOutcome<CashIn>> {
+): Decision<CashIn> {
   const { returnId } = order.evidence
   const isAccepting = order.decision === 'accept' || undefined
   const given = { cashIn, openCase, isKnown: isReturnKnown(cashIn, openCase, returnId, state), isAccepting, nowMs }
@@ -411,8 +401,4 @@ function departureDecided(
       ...(isNewName ? { [returnId]: { state: 'alias', cents } } : {}),
     },
   }
-}
-
-function occurredAtOf({ occurredAt }: Document, nowMs: number): number {
-  return typeof occurredAt === 'number' ? occurredAt : nowMs
 }

@@ -1,14 +1,6 @@
 import { type CaseDecision, type EvidenceField, type GuardOf, cashOut as machine, Refusal } from '@pixgate/spec'
-import {
-  assertNamed,
-  assertOpen,
-  endedBy,
-  isKeptInDoubt,
-  movementsNamed,
-  optionsBy,
-  orderedBy,
-} from '../cases/by-table.ts'
-import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import { deciderBy, endedBy, isKeptInDoubt, movementsNamed, occurredAtOf, orderedBy } from '../cases/by-table.ts'
+import type { CaseOrder, DecidableCase } from '../cases/case.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
@@ -65,28 +57,19 @@ function holdsFor(given: Given, guard: Guard): boolean {
   return GUARDS[guard]?.(given) ?? false
 }
 
-export const cashOutDecider: CaseDecider<CashOut> = {
-  options: (cashOut, openCase, nowMs) => {
-    const given = { cashOut, openCase, isKnown: false, nowMs }
-    return optionsBy(
-      machine,
-      cashOut,
-      openCase,
-      (_, guard) => holdsFor(given, guard as Guard),
-      (decision) => needsOf(cashOut, openCase, decision),
-    )
-  },
+export const cashOutDecider = deciderBy<CashOut, Guard>({
+  machine,
+  holds: (cashOut, openCase, guard, nowMs) => holdsFor({ cashOut, openCase, isKnown: false, nowMs }, guard),
+  needsOf,
   looks: (cashOut, _, order) => ({
     reads: [cashOut.id],
     movements: movementsNamed(order, { endToEndId: 'out', returnId: 'in' }),
   }),
   decide: (cashOut, openCase, order, state, nowMs) => {
-    assertOpen(cashOut, openCase)
-    assertNamed(order, needsOf(cashOut, openCase, order.decision))
     assertOfPayout(cashOut, order)
     return decideCase(cashOut, openCase, order, state, nowMs)
   },
-}
+})
 
 /** Evidence that the decision requires. Money in suspense has its id already. */
 function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
@@ -117,7 +100,7 @@ function decideCase(
   order: CaseOrder,
   state: State,
   nowMs: number,
-): Decision<CaseOutcome<CashOut>> {
+): Decision<CashOut> {
   const { reference, rule } = openCase
   const movements = movementsNamed(order, { endToEndId: 'out', returnId: 'in' })
   const given = { cashOut, openCase, isKnown: movements.some((it) => state.movement(it) !== undefined), nowMs }
@@ -144,7 +127,7 @@ function decideCase(
       reference: booked,
       notification: () =>
         cashOutNotification(cashOut, order.decision === 'executed', {
-          occurredAt: occurredAtOf(openCase, nowMs),
+          occurredAt: occurredAtOf(openCase.facts, nowMs),
           endToEndId: order.decision === 'executed' ? booked : undefined,
           returned: order.decision === 'book' ? { returnId: booked, valueCents: arrived } : undefined,
         }),
@@ -162,10 +145,6 @@ function decideCase(
 /** Reference of journal and movement: the case's, or the id named by the operator. */
 function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseOrder, isSuspended: boolean): string {
   return decision === 'executed' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
-}
-
-function occurredAtOf({ facts: { occurredAt } }: DecidableCase, nowMs: number): number {
-  return typeof occurredAt === 'number' ? occurredAt : nowMs
 }
 
 function changesOfDecision(cashOut: CashOut, known: Changes, row: Target<CashOut>, nowMs: number): Changes {
@@ -193,13 +172,15 @@ function factsAfterDecision(
         givesUpExclusiveKey: true,
       }
     case 'payout_left_in_suspense': {
-      const confirmedAt = occurredAtOf(openCase, nowMs)
       // A later report with another amount or recipient is then a duplicate.
       const decidedMovements = {
         ...facts.decidedMovements,
         [reference]: Number(suspendedDeparture(cashOut, reference)),
       }
-      return { endToEndId: reference, facts: { decidedMovements, ...confirmedFacts(confirmedAt) } }
+      return {
+        endToEndId: reference,
+        facts: { decidedMovements, ...confirmedFacts(occurredAtOf(openCase.facts, nowMs)) },
+      }
     }
     case 'left_written_off':
       return {

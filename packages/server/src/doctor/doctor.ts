@@ -33,7 +33,8 @@ import { MACHINES, schemaFault } from '../prepare-database.ts'
 import { configured, readEnvironment } from '../process.ts'
 import { endpointUrl } from '../webhooks/endpoint-url.ts'
 import { listEndpoints, type WebhookEndpoint } from '../webhooks/endpoints.ts'
-import { adviseOn, readSealed, Unreadable } from '../webhooks/index.ts'
+import { adviseOn } from '../webhooks/rewrap.ts'
+import { Unreadable } from '../webhooks/sealed.ts'
 
 /** Subjects of the examination. A finding replaces a subject that cannot be examined now. */
 export interface Examined {
@@ -372,7 +373,7 @@ const READ_ONLY = 'the database can only be read: it is a standby, or default_tr
 async function examineKeys(queries: Queries, keys: EncryptionKeys): Promise<Finding[]> {
   const check = 'encryption key'
   try {
-    return (await adviseOn(readSealed, queries, keys)).map((advice) => good(check, advice))
+    return (await adviseOn(queries, keys)).map((advice) => good(check, advice))
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     return [bad(check, error.message)]

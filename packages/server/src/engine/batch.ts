@@ -7,7 +7,7 @@ import type { Pause } from '../platform/jobs/pause.ts'
 import { lapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import { Draft } from './draft.ts'
-import type { Cache, LoadedState, Loader } from './loader.ts'
+import { type Cache, type LoadedState, load, loadAnew } from './loader.ts'
 import type { Command, Decision, Operation } from './operation.ts'
 import type { Reader } from './reader.ts'
 import type { Writer } from './writer.ts'
@@ -20,76 +20,6 @@ export interface Plan {
   readonly noops: Command<unknown>[]
   /** Commands whose request has lapsed. */
   readonly lapsed: Command<unknown>[]
-}
-
-/** Decides commands on a loaded state; writes nothing. */
-export class Planner {
-  readonly #clock: DatabaseClock
-  readonly #ids: Ids
-  readonly #unheard: WeakSet<Command<unknown>>
-
-  /** @param unheard commands whose callers were answered 503 */
-  constructor(clock: DatabaseClock, ids: Ids, unheard: WeakSet<Command<unknown>>) {
-    this.#clock = clock
-    this.#ids = ids
-    this.#unheard = unheard
-  }
-
-  /** Decides each command on the state after the commands before it. */
-  plan(commands: readonly Command<unknown>[], loaded: LoadedState): Plan {
-    const now = this.#clock.now()
-    const plan: Plan = { draft: new Draft(loaded, now, this.#ids), decided: new Map(), noops: [], lapsed: [] }
-    for (const command of commands) this.#planOne(command, plan, now)
-    return plan
-  }
-
-  /** Outcome of a command that changes nothing on the latest rows; `undefined` if it now changes something. */
-  noopOutcome(command: Command<unknown>, loaded: LoadedState): Settled<unknown> | undefined {
-    if (this.#hasLapsed(command)) return { error: lapsed() }
-    const now = this.#clock.now()
-    try {
-      const draft = new Draft(loaded, now, this.#ids)
-      const decision = command.decide(draft, now)
-      if (changesNothing(decision)) return { result: decision.outcome }
-      draft.add(command, decision)
-      return undefined
-    } catch (error) {
-      return { error }
-    }
-  }
-
-  #planOne(command: Command<unknown>, plan: Plan, now: number): void {
-    if (this.#hasLapsed(command)) {
-      plan.lapsed.push(command)
-      return
-    }
-    const { creates } = command
-    if (creates && plan.draft.isTaken(creates)) {
-      plan.noops.push(command)
-      return
-    }
-    try {
-      const decision = command.decide(plan.draft, now)
-      if (changesNothing(decision)) {
-        plan.noops.push(command)
-        return
-      }
-      plan.draft.add(command, decision)
-      plan.decided.set(command, decision.outcome)
-    } catch {
-      // A refusal or a broken invariant may only be due to stale rows.
-      plan.noops.push(command)
-    }
-  }
-
-  /**
-   * Whether a command's request has lapsed. Checked at each decision, including repeated ones: a client that was answered 503
-   * may repeat the request at another process.
-   * @source rules#engine.17
-   */
-  #hasLapsed(command: Command<unknown>): boolean {
-    return command.request !== undefined && (this.#unheard.has(command) || command.request.hasLapsed())
-  }
 }
 
 function changesNothing({ creates, moves, cases, closes, eventOrders, controls = {} }: Decision<unknown>): boolean {
@@ -136,63 +66,6 @@ export class ExclusiveKeyTaken extends TakenByOperation {
 /** How long an idempotency key is remembered. @source rules#idempotency.1 */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
-/** Looks up the external ids, idempotency keys and exclusive keys of creates. */
-export class Duplicates {
-  readonly #database: Database
-  readonly #clock: DatabaseClock
-  readonly #reader: Reader
-
-  constructor(database: Database, clock: DatabaseClock, reader: Reader) {
-    this.#database = database
-    this.#clock = clock
-    this.#reader = reader
-  }
-
-  /** Answers creates whose idempotency key was used before, and returns the rest. */
-  async answerRepeated(
-    commands: readonly Command<unknown>[],
-    settled: Map<Command<unknown>, Settled<unknown>>,
-  ): Promise<readonly Command<unknown>[]> {
-    const keys = commands.flatMap(({ creates }) => creates?.idempotencyKey ?? [])
-    if (keys.length === 0) return commands
-    const used = await this.#reader.byIdempotencyKeys(keys, this.#clock.now() - IDEMPOTENCY_MS)
-    if (used.length > 0) await untilReplicated(this.#database)
-    const found = new Map(used.map((operation) => [operation.idempotencyKey, operation]))
-    return commands.filter((command) => {
-      const existing = command.creates?.idempotencyKey ? found.get(command.creates.idempotencyKey) : undefined
-      if (existing) settled.set(command, { error: new IdempotencyKeyTaken(existing) })
-      return !existing
-    })
-  }
-
-  /**
-   * Answers creates whose external id, idempotency key or exclusive key is taken, and returns the rest. The decisive key is
-   * looked up last: a concurrent commit is then found by it first.
-   */
-  async answerTaken(
-    commands: readonly Command<unknown>[],
-    settled: Map<Command<unknown>, Settled<unknown>>,
-  ): Promise<readonly Command<unknown>[]> {
-    const creates = commands.flatMap((command) => command.creates ?? [])
-    if (creates.length === 0) return commands
-    const exclusiveKeys = creates.flatMap(({ exclusiveKey }) => exclusiveKey ?? [])
-    const held = exclusiveKeys.length === 0 ? [] : await this.#reader.byExclusiveKeys(exclusiveKeys)
-    const holders = new Map(held.map((operation) => [operation.exclusiveKey, operation]))
-    const namesakes = new Map(
-      (await this.#reader.byExternalIds(creates)).map((operation) => [nameOf(operation), operation]),
-    )
-    // A client that learns of the operation does not repeat the request: it must survive a fail-over.
-    if (namesakes.size + holders.size > 0) await untilReplicated(this.#database)
-    return (await this.answerRepeated(commands, settled)).filter((command) => {
-      const namesake = command.creates && namesakes.get(nameOf(command.creates))
-      const holder = command.creates?.exclusiveKey ? holders.get(command.creates.exclusiveKey) : undefined
-      if (namesake) settled.set(command, { error: new ExternalIdTaken(namesake) })
-      else if (holder) settled.set(command, { error: new ExclusiveKeyTaken(holder) })
-      return !namesake && !holder
-    })
-  }
-}
-
 function nameOf({ kind, externalId }: Pick<Operation, 'kind' | 'externalId'>): string {
   return `${kind} ${externalId}`
 }
@@ -205,13 +78,14 @@ const TAKEN = new Set<unknown>(['external id taken', 'idempotency key taken', 'e
 type AnyCommand = Command<unknown>
 
 export interface BatchOptions {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly ids: Ids
   readonly logger: Logger
   readonly pause: Pause
   readonly cache: Cache
-  readonly loader: Loader
-  readonly planner: Planner
-  readonly duplicates: Duplicates
-  /** A simulation replaces it by memory. */
+  /** A simulation replaces reader and writer by memory. */
+  readonly reader: Reader
   readonly writer: Pick<Writer, 'write' | 'writeHolding'>
 }
 
@@ -224,7 +98,10 @@ export class Contended extends Error {
   }
 }
 
+/** Decides commands, writes and answers them. */
 export class Batch {
+  /** Commands whose callers were answered 503. */
+  readonly unheard = new WeakSet<AnyCommand>()
   readonly #options: BatchOptions
 
   constructor(options: BatchOptions) {
@@ -251,8 +128,8 @@ export class Batch {
     reason: unknown,
   ): Promise<void> {
     this.#options.logger.warn(
-      { error: String(reason), items: commands.length },
-      'a batch failed; running it item by item',
+      { event: 'engine.batch_failed', error: String(reason), items: commands.length },
+      'A batch failed; running its commands one by one',
     )
     this.#options.cache.clear()
     for (const command of commands) {
@@ -268,11 +145,11 @@ export class Batch {
   async #settleHolding(command: AnyCommand, settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {
     let plan: Plan | undefined
     const result = await this.#options.writer.writeHolding(command, (loaded) => {
-      plan = this.#options.planner.plan([command], loaded)
+      plan = this.#plan([command], loaded)
       return plan.draft
     })
     if (result === 'stale' || !plan) throw new Contended()
-    if (TAKEN.has(result)) await this.#options.duplicates.answerTaken([command], settled)
+    if (TAKEN.has(result)) await this.#answerTaken([command], settled)
     else this.#answer(plan, settled)
     if (plan.noops.length === 0) return
     for (const lost of await this.#answerNoops(plan.noops, settled)) settled.set(lost, { error: new Contended() })
@@ -299,12 +176,12 @@ export class Batch {
     attempt: number,
   ): Promise<readonly AnyCommand[]> {
     if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
-    const open = await this.#options.duplicates.answerRepeated(commands, settled)
-    const plan = this.#options.planner.plan(open, await this.#options.loader.load(open))
+    const open = await this.#answerRepeated(commands, settled)
+    const plan = this.#plan(open, await load(this.#options, open))
     if (!plan.draft.isEmpty) {
       const result = await this.#options.writer.write(plan.draft)
       if (result === 'stale') return open
-      if (TAKEN.has(result)) return this.#options.duplicates.answerTaken(open, settled)
+      if (TAKEN.has(result)) return this.#answerTaken(open, settled)
     }
     this.#answer(plan, settled)
     return plan.noops.length === 0 ? [] : this.#answerNoops(plan.noops, settled)
@@ -325,14 +202,109 @@ export class Batch {
     noops: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
   ): Promise<readonly AnyCommand[]> {
-    const loaded = await this.#options.loader.loadAnew(noops)
-    const rest = await this.#options.duplicates.answerTaken(noops, settled)
+    const loaded = await loadAnew(this.#options, noops)
+    const rest = await this.#answerTaken(noops, settled)
     const again: AnyCommand[] = []
     for (const command of rest) {
-      const outcome = this.#options.planner.noopOutcome(command, loaded)
+      const outcome = this.#noopOutcome(command, loaded)
       if (outcome) settled.set(command, outcome)
       else again.push(command)
     }
     return again
+  }
+
+  /** Decides each command on the state after the commands before it; writes nothing. */
+  #plan(commands: readonly AnyCommand[], loaded: LoadedState): Plan {
+    const now = this.#options.clock.now()
+    const plan: Plan = { draft: new Draft(loaded, now, this.#options.ids), decided: new Map(), noops: [], lapsed: [] }
+    for (const command of commands) {
+      if (this.#hasLapsed(command)) plan.lapsed.push(command)
+      else if (command.creates && plan.draft.isTaken(command.creates)) plan.noops.push(command)
+      else planOne(command, plan, now)
+    }
+    return plan
+  }
+
+  /** Outcome of a command that changes nothing on the latest rows; `undefined` if it now changes something. */
+  #noopOutcome(command: AnyCommand, loaded: LoadedState): Settled<unknown> | undefined {
+    if (this.#hasLapsed(command)) return { error: lapsed() }
+    const now = this.#options.clock.now()
+    try {
+      const draft = new Draft(loaded, now, this.#options.ids)
+      const decision = command.decide(draft, now)
+      if (changesNothing(decision)) return { result: decision.outcome }
+      draft.add(command, decision)
+      return undefined
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  /**
+   * A command's request has lapsed. Checked at each decision, including repeated ones: a client that was answered 503
+   * may repeat the request at another process.
+   * @source rules#engine.17
+   */
+  #hasLapsed(command: AnyCommand): boolean {
+    return command.request !== undefined && (this.unheard.has(command) || command.request.hasLapsed())
+  }
+
+  /** Answers creates whose idempotency key was used before, and returns the rest. */
+  async #answerRepeated(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+  ): Promise<readonly AnyCommand[]> {
+    const keys = commands.flatMap(({ creates }) => creates?.idempotencyKey ?? [])
+    if (keys.length === 0) return commands
+    const used = await this.#options.reader.byIdempotencyKeys(keys, this.#options.clock.now() - IDEMPOTENCY_MS)
+    if (used.length > 0) await untilReplicated(this.#options.database)
+    const found = new Map(used.map((operation) => [operation.idempotencyKey, operation]))
+    return commands.filter((command) => {
+      const existing = command.creates?.idempotencyKey ? found.get(command.creates.idempotencyKey) : undefined
+      if (existing) settled.set(command, { error: new IdempotencyKeyTaken(existing) })
+      return !existing
+    })
+  }
+
+  /**
+   * Answers creates whose external id, idempotency key or exclusive key is taken, and returns the rest. The decisive key is
+   * looked up last: a concurrent commit is then found by it first.
+   */
+  async #answerTaken(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+  ): Promise<readonly AnyCommand[]> {
+    const creates = commands.flatMap((command) => command.creates ?? [])
+    if (creates.length === 0) return commands
+    const exclusiveKeys = creates.flatMap(({ exclusiveKey }) => exclusiveKey ?? [])
+    const held = exclusiveKeys.length === 0 ? [] : await this.#options.reader.byExclusiveKeys(exclusiveKeys)
+    const holders = new Map(held.map((operation) => [operation.exclusiveKey, operation]))
+    const namesakes = new Map(
+      (await this.#options.reader.byExternalIds(creates)).map((operation) => [nameOf(operation), operation]),
+    )
+    // A client that learns of the operation does not repeat the request: it must survive a fail-over.
+    if (namesakes.size + holders.size > 0) await untilReplicated(this.#options.database)
+    return (await this.#answerRepeated(commands, settled)).filter((command) => {
+      const namesake = command.creates && namesakes.get(nameOf(command.creates))
+      const holder = command.creates?.exclusiveKey ? holders.get(command.creates.exclusiveKey) : undefined
+      if (namesake) settled.set(command, { error: new ExternalIdTaken(namesake) })
+      else if (holder) settled.set(command, { error: new ExclusiveKeyTaken(holder) })
+      return !namesake && !holder
+    })
+  }
+}
+
+function planOne(command: AnyCommand, plan: Plan, now: number): void {
+  try {
+    const decision = command.decide(plan.draft, now)
+    if (changesNothing(decision)) {
+      plan.noops.push(command)
+      return
+    }
+    plan.draft.add(command, decision)
+    plan.decided.set(command, decision.outcome)
+  } catch {
+    // A refusal or a broken invariant may only be due to stale rows.
+    plan.noops.push(command)
   }
 }

@@ -7,7 +7,7 @@ import type { Case, Document, OpenCase, Operation } from './operation.ts'
 export type WrittenCase = Case & {
   readonly id: string
   /** All reports of it; the highest amount counts. */
-  readonly told: readonly Document[]
+  readonly reports: readonly Document[]
   readonly isClosed: boolean
 }
 
@@ -16,7 +16,7 @@ export interface ChangedCase {
   readonly id: string
   readonly operationId: string | null
   /** New reports; the last one replaces its facts. */
-  readonly told: readonly Document[]
+  readonly reports: readonly Document[]
   /** Its operation changed in a way that decisions depend on. */
   readonly isTouched: boolean
 }
@@ -24,7 +24,7 @@ export interface ChangedCase {
 type OpenedCase = Case & {
   readonly id: string
   facts: Case['facts']
-  readonly told: Document[]
+  readonly reports: Document[]
   isClosed: boolean
 }
 
@@ -42,7 +42,7 @@ export class BatchCases {
   /** By id. */
   readonly #changed = new Map<
     string,
-    { readonly operationId: string | null; told: readonly Document[]; isTouched: boolean }
+    { readonly operationId: string | null; reports: readonly Document[]; isTouched: boolean }
   >()
   /** By id; only cases that were read. */
   readonly #closed = new Map<string, (Name & Pick<OpenCase, 'version'>) | undefined>()
@@ -96,7 +96,7 @@ export class BatchCases {
     const open = this.openOf(operationId)
     const known = open.find((one) => isSame({ operationId, ...one }, opening))
     if (known) {
-      this.#tellAgain(known.id, opening)
+      this.#addReport(known.id, opening)
       return false
     }
     const { id, version } = this.#openAgain(opening) ?? { id: this.#openAnew(opening), version: 1 }
@@ -144,19 +144,19 @@ export class BatchCases {
     if (id !== undefined) this.#closed.delete(id)
     const again = opened?.id ?? id
     if (again === undefined) return undefined
-    this.#tellAgain(again, opening)
+    this.#addReport(again, opening)
     return { id: again, version: (closed?.version ?? 1) + 1 }
   }
 
-  #tellAgain(id: string, { operationId, facts }: Case): void {
+  #addReport(id: string, { operationId, facts }: Case): void {
     const opened = this.#opened.find((one) => one.id === id)
     const changed = this.#change(id, operationId)
-    if (changed) changed.told = [...changed.told, facts]
+    if (changed) changed.reports = [...changed.reports, facts]
     const { rule } = facts
-    const retold = (one: OpenCase) => (one.id === id ? { ...one, rule } : one)
-    this.#openOf.set(operationId, this.openOf(operationId).map(retold))
+    const updated = (one: OpenCase) => (one.id === id ? { ...one, rule } : one)
+    this.#openOf.set(operationId, this.openOf(operationId).map(updated))
     if (!opened) return
-    opened.told.push(facts)
+    opened.reports.push(facts)
     opened.facts = facts
   }
 
@@ -165,7 +165,7 @@ export class BatchCases {
     if (this.#opened.some((one) => one.id === id)) return undefined
     const known = this.#changed.get(id)
     if (known) return known
-    const changed = { operationId, told: [] as readonly Document[], isTouched: false }
+    const changed = { operationId, reports: [] as readonly Document[], isTouched: false }
     this.#changed.set(id, changed)
     const raised = (one: OpenCase) => (one.id === id ? { ...one, version: one.version + 1 } : one)
     this.#openOf.set(operationId, this.openOf(operationId).map(raised))
@@ -174,7 +174,7 @@ export class BatchCases {
 
   #openAnew(opening: Case): string {
     const id = this.#ids.uuid()
-    this.#opened.push({ ...opening, id, told: [opening.facts], isClosed: false })
+    this.#opened.push({ ...opening, id, reports: [opening.facts], isClosed: false })
     return id
   }
 }
@@ -229,10 +229,10 @@ function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | u
 
 /** Highest amount of several reports, centavos; `null`: none has one. @source rules#cases.48 */
 export function mostCents(
-  told: readonly Document[],
+  reports: readonly Document[],
   operation: Pick<Operation, 'valueCents'> | undefined,
 ): bigint | null {
-  return told
+  return reports
     .map((facts) => caseCents(facts, operation))
     .reduce((most, cents) => (most === null || (cents !== null && cents > most) ? cents : most), null)
 }

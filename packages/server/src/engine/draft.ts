@@ -154,7 +154,7 @@ export class Draft implements State {
   }
 
   versionOf(name: ControlName): bigint {
-    return this.#versionSet(name)
+    return (this.changedControls.get(name) ?? this.#control(name)).version
   }
 
   used(name: AllowanceName): Used {
@@ -192,7 +192,7 @@ export class Draft implements State {
     return this.#account(code).version
   }
 
-  /** Whether the batch already creates an operation with the same external id or key. */
+  /** The batch already creates an operation with the same external id or key. */
   isTaken(identity: Identity): boolean {
     return identityKeys(identity).some((key) => this.#identities.has(key))
   }
@@ -238,7 +238,7 @@ export class Draft implements State {
     for (const name of command.controls ?? []) this.readControls.add(name)
     for (const [name, value] of Object.entries(decision.controls ?? {}) as [ControlName, Document][]) {
       assert.ok(this.readControls.has(name), `control ${name} changes without having been looked at`)
-      this.changedControls.set(name, { version: this.#versionSet(name) + 1n, value })
+      this.changedControls.set(name, { version: this.versionOf(name) + 1n, value })
     }
     this.#recoverDebts(entries)
     this.notifications.push(...(decision.notifications ?? []))
@@ -318,10 +318,6 @@ export class Draft implements State {
     const control = this.#loaded.controls.get(name)
     assert.ok(control, `control ${name} was not read`)
     return control
-  }
-
-  #versionSet(name: ControlName): bigint {
-    return (this.changedControls.get(name) ?? this.#control(name)).version
   }
 
   #account(code: AccountCode): Account {
@@ -427,7 +423,7 @@ function hasTurned(before: Operation, after: Operation): boolean {
   return before.status !== after.status || reasonOf(before) !== reasonOf(after)
 }
 
-/** Whether entries credit the merchant or create a debt. */
+/** The entries credit the merchant or create a debt. */
 function isRepaying(entries: readonly Entry[]): boolean {
   return sumOf(entries, 'available') > 0n || sumOf(entries, 'receivable') < 0n
 }

@@ -6,7 +6,7 @@ import type { Ids } from '../platform/ids.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
 import { Draft } from './draft.ts'
-import { Cache, Loader } from './loader.ts'
+import { Cache, loadAnew } from './loader.ts'
 import type { Command } from './operation.ts'
 import { createReader } from './reader.ts'
 import { writeOf } from './write.ts'
@@ -67,7 +67,7 @@ async function tryOut(
   const endsAt = performance.now() + LIMIT_MS
   for (;;) {
     if (command.request) refuseLapsed(command.request)
-    const loaded = await new Loader(clock, createReader(database), new Cache(1)).loadAnew([command])
+    const loaded = await loadAnew({ clock, reader: createReader(database), cache: new Cache(1) }, [command])
     const now = clock.now()
     const draft = new Draft(loaded, now, ids)
     const decision = command.decide(draft, now)

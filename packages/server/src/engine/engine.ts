@@ -2,8 +2,8 @@ import { Refusal } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
-import { Batch, Contended, Duplicates, Planner } from './batch.ts'
-import { Cache, Loader } from './loader.ts'
+import { Batch, Contended } from './batch.ts'
+import { Cache } from './loader.ts'
 import type { Command } from './operation.ts'
 import { createReader } from './reader.ts'
 import { Writer, type WriterOptions } from './writer.ts'
@@ -73,21 +73,11 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** A queue with its writer. Cached rows are compared at the commit, so lanes need no more coordination than processes. */
 function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
-  const reader = createReader(options.database)
   const cache = new Cache(bounds.cachedOperations)
   // The batch continues until its outcome is known; a client that retries then finds the operation.
   const onOutcomeUnknown = () => batcher.abandon(new DatabaseUnavailable('the outcome of a commit is unknown', true))
   const writer = new Writer({ ...options, onOutcomeUnknown }, cache)
-  /** Commands whose callers were answered 503. */
-  const unheard = new WeakSet<Command<unknown>>()
-  const batch = new Batch({
-    ...options,
-    cache,
-    writer,
-    loader: new Loader(options.clock, reader, cache),
-    planner: new Planner(options.clock, options.ids, unheard),
-    duplicates: new Duplicates(options.database, options.clock, reader),
-  })
+  const batch = new Batch({ ...options, cache, writer, reader: createReader(options.database) })
   const batcher = createBatcher<Command<unknown>, unknown>(
     (commands) => batch.run(commands),
     bounds,
@@ -96,7 +86,7 @@ function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
   return {
     execute: <Outcome>(command: Command<Outcome>) =>
       batcher.submit(command).catch((error) => {
-        unheard.add(command)
+        batch.unheard.add(command)
         throw asOverload(error)
       }) as Promise<Outcome>,
     get waiting() {

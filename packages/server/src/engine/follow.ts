@@ -39,7 +39,7 @@ export function reasonAfter(operation: Pick<Operation, 'facts'>, { reason }: Pic
   return reasonFact(reason as Reason | null)
 }
 
-/** What a notification says, before the operation's failure is known. */
+/** Notification before the operation's failure is added. */
 export interface NotificationDraft extends Pick<Notification, 'eventType' | 'status' | 'reference'> {
   readonly event: object
 }
@@ -104,10 +104,6 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
   readonly outcome: (after: Op, isApplied: boolean) => Outcome
 }
 
-function isByPeople({ on, decides }: { readonly on: string; readonly decides?: unknown }): boolean {
-  return decides !== undefined || on === 'doubt.decided'
-}
-
 /**
  * Decides by the row of the resource's table. Without a row nothing changes.
  * @source rules#engine.1
@@ -155,8 +151,8 @@ export function follow<Op extends Operation, Trigger extends string, Guard exten
         ]
       : [],
     closes: [
-      // People decide one case at a time: the others stay open. @source rules#cases.5
-      ...(isDoubtOver && !isByPeople(step) ? doubtCaseIds(operation) : []),
+      // Operators decide one case at a time: the others stay open. @source rules#cases.5
+      ...(isDoubtOver && !step.decides && step.on !== 'doubt.decided' ? doubtCaseIds(operation) : []),
       ...(step.decides && isDecided ? [step.decides.id] : []),
       ...closes,
     ],

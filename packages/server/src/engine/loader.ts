@@ -123,72 +123,68 @@ export class Cache {
   }
 }
 
+interface Loading {
+  readonly clock: DatabaseClock
+  readonly reader: Reader
+  readonly cache: Cache
+}
+
+/** Loads the state that commands look at, from the database without the cache. */
+export async function loadAnew(loading: Loading, commands: readonly Command<unknown>[]): Promise<LoadedState> {
+  loading.cache.dropAllowances()
+  await loadAccounts(loading)
+  return load(loading, commands, false)
+}
+
 /** Loads the state that commands look at, from the cache and the database. */
-export class Loader {
-  readonly #clock: DatabaseClock
-  readonly #reader: Reader
-  readonly #cache: Cache
+export async function load(
+  loading: Loading,
+  commands: readonly Command<unknown>[],
+  usesCache = true,
+): Promise<LoadedState> {
+  const { clock, reader, cache } = loading
+  // Movements first: a booking after this read shows in the operation, which is read next.
+  const movements = await reader.movements(commands.flatMap((command) => command.movements ?? []))
+  const operations = await loadOperations(loading, new Set(commands.flatMap(({ reads }) => reads)), usesCache)
+  const openCases = await reader.openCases(commands.flatMap((command) => command.cases ?? []))
+  if (!cache.hasAccounts) await loadAccounts(loading)
+  const { accounts, controls } = cache
+  const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
+  const names = commands.flatMap((command) => command.allowances ?? [])
+  const missing = names.filter((name) => cache.used(name) === undefined)
+  if (missing.length > 0) cache.putAllowances(await reader.allowances(missing))
+  const allowances = new Map(names.map((name) => [allowanceKey(name), cache.used(name) ?? new Map()]))
+  const recipients = await reader.recipients(
+    commands.flatMap((command) => command.recipients ?? []),
+    clock.now(),
+  )
+  const debts = isOwed ? await reader.debts() : new Map()
+  return { operations, openCases, accounts, controls, movements, allowances, recipients, debts }
+}
 
-  constructor(clock: DatabaseClock, reader: Reader, cache: Cache) {
-    this.#clock = clock
-    this.#reader = reader
-    this.#cache = cache
+async function loadOperations(
+  { reader, cache }: Loading,
+  ids: ReadonlySet<string>,
+  usesCache: boolean,
+): Promise<Map<string, Operation>> {
+  const operations = new Map<string, Operation>()
+  const missing: string[] = []
+  for (const id of ids) {
+    const cached = usesCache ? cache.operation(id) : undefined
+    if (cached) operations.set(id, cached)
+    else missing.push(id)
   }
+  if (missing.length === 0) return operations
+  for (const operation of await reader.operations(missing)) {
+    operations.set(operation.id, operation)
+    cache.put(operation)
+  }
+  return operations
+}
 
-  load(commands: readonly Command<unknown>[]): Promise<LoadedState> {
-    return this.#load(commands, true)
-  }
-
-  /** Without the cache. */
-  async loadAnew(commands: readonly Command<unknown>[]): Promise<LoadedState> {
-    this.#cache.dropAllowances()
-    await this.#loadAccounts()
-    return this.#load(commands, false)
-  }
-
-  async #load(commands: readonly Command<unknown>[], usesCache: boolean): Promise<LoadedState> {
-    // Movements first: a booking after this read shows in the operation, which is read next.
-    const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
-    const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)), usesCache)
-    const openCases = await this.#reader.openCases(commands.flatMap((command) => command.cases ?? []))
-    if (!this.#cache.hasAccounts) await this.#loadAccounts()
-    const { accounts, controls } = this.#cache
-    const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
-    const allowances = await this.#allowances(commands.flatMap((command) => command.allowances ?? []))
-    const recipients = await this.#reader.recipients(
-      commands.flatMap((command) => command.recipients ?? []),
-      this.#clock.now(),
-    )
-    const debts = isOwed ? await this.#reader.debts() : new Map()
-    return { operations, openCases, accounts, controls, movements, allowances, recipients, debts }
-  }
-
-  async #operations(ids: ReadonlySet<string>, usesCache: boolean): Promise<Map<string, Operation>> {
-    const operations = new Map<string, Operation>()
-    const missing: string[] = []
-    for (const id of ids) {
-      const cached = usesCache ? this.#cache.operation(id) : undefined
-      if (cached) operations.set(id, cached)
-      else missing.push(id)
-    }
-    if (missing.length === 0) return operations
-    for (const operation of await this.#reader.operations(missing)) {
-      operations.set(operation.id, operation)
-      this.#cache.put(operation)
-    }
-    return operations
-  }
-
-  async #allowances(names: readonly AllowanceName[]): Promise<ReadonlyMap<string, Used>> {
-    const missing = names.filter((name) => this.#cache.used(name) === undefined)
-    if (missing.length > 0) this.#cache.putAllowances(await this.#reader.allowances(missing))
-    return new Map(names.map((name) => [allowanceKey(name), this.#cache.used(name) ?? new Map()]))
-  }
-
-  async #loadAccounts(): Promise<void> {
-    const { now, accounts } = await this.#reader.accounts()
-    this.#clock.observe(now)
-    this.#cache.putAccounts(accounts)
-    this.#cache.putControls(await this.#reader.controls())
-  }
+async function loadAccounts({ clock, reader, cache }: Loading): Promise<void> {
+  const { now, accounts } = await reader.accounts()
+  clock.observe(now)
+  cache.putAccounts(accounts)
+  cache.putControls(await reader.controls())
 }

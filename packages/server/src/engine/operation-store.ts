@@ -4,24 +4,7 @@ import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { MovementDirection, Operation, OperationKind } from './operation.ts'
 import { OPERATION_COLUMNS, type OperationRow, operationOf, operationsOf } from './rows.ts'
 
-/** Reads operations of one kind. Only the engine writes them. */
-export interface OperationStore<Op extends Operation> {
-  /**
-   * Concurrent calls share a statement.
-   * @throws QueueFull · DatabaseUnavailable
-   */
-  get(id: string): Promise<Op | undefined>
-  /**
-   * A page, newest first, plus one row if there are more.
-   * @param isWanted called before the query runs
-   * @throws NoLongerWanted
-   */
-  list(filter: OperationFilter, isWanted?: () => boolean): Promise<Op[]>
-  /** Count, at most `limit`. */
-  count(filter: OperationFilter, limit: number): Promise<number>
-  /** For each set of references, the operations that each reference names. */
-  match(references: readonly PartnerReferences[]): Promise<Match[][]>
-}
+export type OperationStore<Op extends Operation> = ReturnType<typeof createOperationStore<Op>>
 
 /** References of an operation in a bank's message. */
 export interface PartnerReferences {
@@ -78,41 +61,23 @@ export function statusIs(status: string): Condition {
 }
 
 /**
- * Conditions of a filter. Each combination is a statement of its own, so that the planner chooses the right index; texts are
- * constants, values are parameters.
+ * SQL of the conditions of a filter, their values, and a name for the statement. Each combination is a statement of its
+ * own, so that the planner chooses the right index; texts are constants, values are parameters.
  * @source rules#cash-in.list.3
  */
-function conditionsOf({
-  status,
-  from,
-  to,
-  externalId,
-  endToEndId,
-  cashInId,
-}: Omit<OperationFilter, 'skip' | 'limit'>): Condition[] {
-  const conditions: Condition[] = []
-  if (status !== undefined) conditions.push(status)
-  if (from !== undefined) {
-    conditions.push({ key: 'from', sql: (p) => `created_at >= ${p}::timestamptz`, value: instantParameter(from) })
-  }
-  if (to !== undefined) {
-    conditions.push({ key: 'to', sql: (p) => `created_at < ${p}::timestamptz`, value: instantParameter(to) })
-  }
-  if (externalId !== undefined) {
-    conditions.push({ key: 'external', sql: (p) => `external_id = ${p}`, value: externalId })
-  }
-  if (endToEndId !== undefined) {
-    conditions.push({ key: 'e2e', sql: (p) => `end_to_end_id = ${p}`, value: endToEndId })
-  }
-  if (cashInId !== undefined) {
-    conditions.push({ key: 'cash_in', sql: (p) => `detail ->> 'cashInId' = ${p}`, value: cashInId })
-  }
-  return conditions
-}
-
-/** SQL of the conditions, their values, and a name for the statement. */
 function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
-  const conditions = conditionsOf(filter)
+  const { status, from, to, externalId, endToEndId, cashInId } = filter
+  const wanted = (key: string, value: string | undefined, sql: Condition['sql']): Condition[] =>
+    value === undefined ? [] : [{ key, value, sql }]
+  const instant = (at: number | undefined) => (at === undefined ? undefined : instantParameter(at))
+  const conditions = [
+    ...(status === undefined ? [] : [status]),
+    ...wanted('from', instant(from), (p) => `created_at >= ${p}::timestamptz`),
+    ...wanted('to', instant(to), (p) => `created_at < ${p}::timestamptz`),
+    ...wanted('external', externalId, (p) => `external_id = ${p}`),
+    ...wanted('e2e', endToEndId, (p) => `end_to_end_id = ${p}`),
+    ...wanted('cash_in', cashInId, (p) => `detail ->> 'cashInId' = ${p}`),
+  ]
   return {
     where: ['true', ...conditions.map(({ sql }, index) => sql(`$${index + 1}`))].join(' AND '),
     values: conditions.map(({ value }) => value),
@@ -123,6 +88,7 @@ function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
 const READS = { batchMax: 256, queueMax: 5_000 }
 
 /**
+ * Reads operations of one kind. Only the engine writes them.
  * @param kind also the name of the view of its operations
  * @param is type guard of the kind
  */
@@ -130,7 +96,7 @@ export function createOperationStore<Op extends Operation>(
   database: Database,
   kind: Op['kind'],
   is: (operation: Operation) => operation is Op,
-): OperationStore<Op> {
+) {
   // The kind is checked after the lookup: on a small database the planner would choose the kind's index, read all operations of
   // the kind, and keep that plan.
   const selectByIds = statement<[ids: readonly string[]], OperationRow>(
@@ -150,12 +116,19 @@ export function createOperationStore<Op extends Operation>(
   }, READS)
 
   return {
-    get: (id) => reads.submit(id),
-    list: async (filter, isWanted) => {
+    /** Concurrent calls share a statement. @throws QueueFull · DatabaseUnavailable */
+    get: (id: string): Promise<Op | undefined> => reads.submit(id),
+    /**
+     * A page, newest first, plus one row if there are more.
+     * @param isWanted called before the query runs
+     * @throws NoLongerWanted
+     */
+    list: async (filter: OperationFilter, isWanted?: () => boolean): Promise<Op[]> => {
       const { query, values } = pageQuery(kind, filter)
       return operationsOf(await database.rows(query, values, isWanted), is)
     },
-    count: async (filter, limit) => {
+    /** Count, at most `limit`. */
+    count: async (filter: OperationFilter, limit: number): Promise<number> => {
       const { where, values, name } = whereOf(filter)
       const query = statement<readonly unknown[], { total: bigint }>(
         `${kind}.count.${name}`,
@@ -163,7 +136,8 @@ export function createOperationStore<Op extends Operation>(
       )
       return Number((await database.rows(query, [...values, limit]))[0]?.total ?? 0n)
     },
-    match: async (references) => {
+    /** For each set of references, the operations that each reference names. */
+    match: async (references: readonly PartnerReferences[]): Promise<Match[][]> => {
       const rows = await database.rows(selectMatches, [
         references.map(({ transactionId }) => transactionId),
         references.map(({ externalId }) => externalId),

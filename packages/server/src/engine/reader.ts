@@ -1,13 +1,6 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import {
-  type AllowanceName,
-  allowanceKey,
-  type Recipient,
-  type RecipientName,
-  type Span,
-  type Used,
-} from './allowance.ts'
+import { type AllowanceName, allowanceKey, type RecipientName, type Span, type Used } from './allowance.ts'
 import { type Account, type Control, movementKey } from './loader.ts'
 import type {
   BookedMovement,
@@ -17,32 +10,10 @@ import type {
   MovementId,
   OpenCase,
   Operation,
-  OperationKind,
 } from './operation.ts'
 import { ACCOUNT_COUNT, accountCode, accountId, OPERATION_COLUMNS, type OperationRow, operationOf } from './rows.ts'
 
-/** The engine's reads. The commit compares them. */
-export interface Reader {
-  /** With their open cases. */
-  operations(ids: readonly string[]): Promise<Operation[]>
-  /** Operations that used one of the keys after an instant. */
-  byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
-  /** Operations of any of the kinds with any of the external ids: a superset of the pairs. */
-  byExternalIds(wanted: readonly { readonly kind: OperationKind; readonly externalId: string }[]): Promise<Operation[]>
-  byExclusiveKeys(keys: readonly string[]): Promise<Operation[]>
-  /** Open ones of these cases without an operation. */
-  openCases(ids: readonly string[]): Promise<OpenCase[]>
-  accounts(): Promise<{ now: number; accounts: Map<AccountCode, Account> }>
-  controls(): Promise<Map<ControlName, Control>>
-  /** Debts by operation, oldest first. */
-  debts(): Promise<Map<string, bigint>>
-  /** Bookings by {@link movementKey}; `null`: none. */
-  movements(wanted: readonly MovementId[]): Promise<Map<string, BookedMovement | null>>
-  /** Usage by {@link allowanceKey}. */
-  allowances(wanted: readonly AllowanceName[]): Promise<Map<string, Used>>
-  /** By Pix key. */
-  recipients(wanted: readonly RecipientName[], nowMs: number): Promise<Map<string, Recipient>>
-}
+export type Reader = ReturnType<typeof createReader>
 
 /** Accounts of this version: a later version may have added some. @source rules#engine.21 */
 const ACCOUNTS = `SELECT id, version, balance_cents, clock_timestamp() AS now FROM account WHERE id <= ${ACCOUNT_COUNT}`
@@ -154,40 +125,50 @@ const selectRecipients = statement<
      ) k`,
 )
 
-/** Without locks. */
-export function createReader(queries: Queries): Reader {
+/** The engine's reads, without locks. The commit compares them. */
+export function createReader(queries: Queries) {
   return {
-    operations: async (ids) => (await queries.rows(selectOperations, [ids])).map(withCases),
-    byIdempotencyKeys: async (keys, after) =>
+    /** With their open cases. */
+    operations: async (ids: readonly string[]) => (await queries.rows(selectOperations, [ids])).map(withCases),
+    /** Operations that used one of the keys after an instant. */
+    byIdempotencyKeys: async (keys: readonly string[], after: number) =>
       (await queries.rows(selectByIdempotencyKeys, [keys, instantParameter(after)])).map(operationOf),
-    byExternalIds: async (wanted) => {
+    /** Operations of any of the kinds with any of the external ids: a superset of the pairs. */
+    byExternalIds: async (wanted: readonly Pick<Operation, 'kind' | 'externalId'>[]) => {
       const kinds = wanted.map(({ kind }) => kind)
       const externalIds = wanted.map(({ externalId }) => externalId)
       return (await queries.rows(selectByExternalIds, [kinds, externalIds])).map(operationOf)
     },
-    byExclusiveKeys: async (keys) => (await queries.rows(selectByExclusiveKeys, [keys])).map(operationOf),
-    openCases: async (ids) =>
+    byExclusiveKeys: async (keys: readonly string[]) =>
+      (await queries.rows(selectByExclusiveKeys, [keys])).map(operationOf),
+    /** Open ones of these cases without an operation. */
+    openCases: async (ids: readonly string[]) =>
       ids.length === 0 ? [] : (await queries.rows(selectOpenCases, [ids])).map(({ found }) => found),
     accounts: async () => accountsOf(await queries.rows(selectAccounts, [])),
     controls: async () => controlsOf(await queries.rows(selectControls, [])),
+    /** Debts by operation, oldest first. */
     debts: async () =>
       new Map((await queries.rows(selectDebts, [])).map(({ operation_id, owed }) => [operation_id, owed])),
-    movements: async (wanted) => {
+    /** Bookings by {@link movementKey}; `null`: none. */
+    movements: async (wanted: readonly MovementId[]) => {
       const directions = wanted.map(({ direction }) => direction)
       const ids = wanted.map(({ id }) => id)
       const rows = wanted.length === 0 ? [] : await queries.rows(selectMovements, [directions, ids])
-      const booked = rows.map(
-        (row) => [movementKey(row), { operationId: row.operation_id, valueCents: row.value_cents }] as const,
-      )
-      return new Map([...wanted.map((movement) => [movementKey(movement), null] as const), ...booked])
+      const booked = new Map<string, BookedMovement | null>(wanted.map((movement) => [movementKey(movement), null]))
+      for (const { operation_id: operationId, value_cents: valueCents, ...movement } of rows) {
+        booked.set(movementKey(movement), { operationId, valueCents })
+      }
+      return booked
     },
-    allowances: async (wanted) => {
+    /** Usage by {@link allowanceKey}. */
+    allowances: async (wanted: readonly AllowanceName[]) => {
       const parameters = [wanted.map(({ scope }) => scope), wanted.map(({ span }) => span)] as const
       const rows = wanted.length === 0 ? [] : await queries.rows(selectAllowances, [...parameters])
       const byKey = Map.groupBy(rows, allowanceKey)
       return new Map(wanted.map((name) => [allowanceKey(name), usedOf(byKey.get(allowanceKey(name)) ?? [])]))
     },
-    recipients: async (wanted, nowMs) => {
+    /** By Pix key. */
+    recipients: async (wanted: readonly RecipientName[], nowMs: number) => {
       const paidBefore = new Map(wanted.map(({ pixKey, newForMs }) => [pixKey, nowMs - newForMs]))
       const parameters = [[...paidBefore.keys()], [...paidBefore.values()]] as const
       const rows = wanted.length === 0 ? [] : await queries.rows(selectRecipients, [...parameters])
@@ -197,20 +178,18 @@ export function createReader(queries: Queries): Reader {
 }
 
 /** Locks what it reads until the transaction ends: accounts, then operations, controls and cases. */
-export function createLockingReader(
-  queries: Queries,
-): Omit<Reader, 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
+export function createLockingReader(queries: Queries) {
   const reader = createReader(queries)
   return {
     ...reader,
     accounts: async () => accountsOf(await queries.rows(lockAccounts, [])),
-    operations: async (ids) => {
+    operations: async (ids: readonly string[]) => {
       // Only a later statement sees the commit that the lock waited for.
       await queries.rows(lockOperations, [ids])
       return reader.operations(ids)
     },
     controls: async () => controlsOf(await queries.rows(lockControls, [])),
-    openCases: async (ids) => {
+    openCases: async (ids: readonly string[]) => {
       if (ids.length > 0) await queries.rows(lockCases, [ids])
       return reader.openCases(ids)
     },

@@ -1,5 +1,5 @@
 import { type AccountCode, accounts, adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
-import type { Operation, OperationKind, Step } from './operation.ts'
+import type { Document, Operation, OperationKind, Step } from './operation.ts'
 
 /** Account ids follow the order of the ledger's table. */
 const ACCOUNT_CODES = Object.keys(accounts) as AccountCode[]
@@ -17,10 +17,20 @@ export function accountCode(id: number): AccountCode {
   return code
 }
 
-export const OPERATION_COLUMNS = `
-  id, kind, external_id, order_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
-  exclusive_key, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at,
-  next_step, changes_at`
+const TIMES = 'expires_at timestamptz, due_at timestamptz, updated_at timestamptz, changes_at timestamptz'
+const WORDS = 'transaction_id text, end_to_end_id text, exclusive_key text, next_step text'
+
+/** Columns of an operation that a move may change, with their types. */
+export const MOVED = `id uuid, status text, version integer, ${TIMES}, ${WORDS}, facts jsonb` as const
+
+const REFERENCES = 'external_id text, order_id text, correlation_id text, idempotency_key text, body_hash bytea'
+const REQUEST =
+  `kind text, value_cents bigint, fee_cents bigint, ${REFERENCES}, detail jsonb, created_at timestamptz` as const
+
+/** All columns of an operation, with their types. */
+export const OPERATION = `${MOVED}, ${REQUEST}` as const
+
+export const OPERATION_COLUMNS = OPERATION.replaceAll(/ \w+(?=,|$)/g, '')
 
 export interface OperationRow {
   readonly id: string
@@ -83,6 +93,52 @@ export function operationOf(row: OperationRow): Operation {
     updatedAt: row.updated_at,
     plan: row.next_step === null ? null : { step: row.next_step, changesAt: row.changes_at },
   }
+}
+
+/** Values of the columns of {@link MOVED}. */
+export function changingColumns(operation: Operation) {
+  return {
+    id: operation.id,
+    status: operation.status,
+    version: operation.version,
+    expires_at: operation.expiresAt,
+    due_at: operation.dueAt,
+    updated_at: operation.updatedAt,
+    // `null` if the next step was not computed.
+    changes_at: operation.plan?.changesAt ?? null,
+    next_step: operation.plan?.step ?? null,
+    transaction_id: operation.transactionId,
+    end_to_end_id: operation.endToEndId,
+    exclusive_key: operation.exclusiveKey,
+    facts: factsText(operation.facts),
+  }
+}
+
+/** Values of the columns of {@link OPERATION}. */
+export function operationColumns(operation: Operation) {
+  return Object.assign(changingColumns(operation), {
+    kind: operation.kind,
+    value_cents: operation.valueCents,
+    fee_cents: operation.feeCents,
+    external_id: operation.externalId,
+    order_id: operation.orderId,
+    correlation_id: operation.correlationId,
+    idempotency_key: operation.idempotencyKey,
+    body_hash: operation.bodyHash,
+    detail: JSON.stringify(operation.detail),
+    created_at: operation.createdAt,
+  })
+}
+
+/**
+ * Facts as JSON without nulls, to keep the row small: each move rewrites it.
+ * @param before for a move: keeps a null that clears a fact of `before`
+ * @source rules#engine.18
+ */
+export function factsText(facts: Document, before?: Operation): string {
+  const known: Record<string, Document[string]> = { ...facts }
+  for (const name in facts) if (facts[name] === null && before?.facts[name] == null) known[name] = undefined
+  return JSON.stringify(known)
 }
 
 /**

@@ -85,8 +85,6 @@ export interface WriterOptions {
   readonly onOutcomeUnknown: () => void
 }
 
-type Looks = Pick<Command<unknown>, 'reads' | 'cases' | 'movements' | 'allowances' | 'recipients'>
-
 /** Sends drafts to the database and learns their outcome even if the connection fails. */
 export class Writer {
   readonly #options: WriterOptions
@@ -127,7 +125,7 @@ export class Writer {
    * @returns `undefined`: nothing to write
    */
   async writeHolding(
-    { reads, cases = [], movements = [], allowances = [], recipients = [] }: Looks,
+    { reads, cases = [], movements = [], allowances = [], recipients = [] }: Command<unknown>,
     plan: (loaded: LoadedState) => Draft,
   ): Promise<WriteResult | undefined> {
     let held: { draft: Draft; write: Write } | undefined
@@ -191,7 +189,8 @@ export class Writer {
    * @source rules#engine.13, failure-modes#DB-2
    */
   async #resolve(batchId: string): Promise<WriteResult | 'committed unseen'> {
-    this.#options.logger.warn({ batch: batchId }, 'the answer to a commit was lost; finding out what became of it')
+    const line = { event: 'engine.commit_answer_lost', batch: batchId }
+    this.#options.logger.warn(line, 'The answer to a commit was lost; looking up its outcome')
     for (;;) {
       const outcome = await this.#abandon(batchId)
       if (outcome === 'committed') return 'committed unseen'
@@ -242,9 +241,9 @@ export class Writer {
       // A reopened case keeps its old id, which the cache does not know.
       if (operationId !== null) this.#cache.drop(operationId)
     }
-    for (const { operationId, told } of draft.cases.changed) {
+    for (const { operationId, reports } of draft.cases.changed) {
       // Only the database knows whether a repeated report raised the version.
-      if (operationId !== null && told.length > 0) this.#cache.drop(operationId)
+      if (operationId !== null && reports.length > 0) this.#cache.drop(operationId)
     }
     this.#report(draft)
     return 'committed'

@@ -8,7 +8,7 @@ import {
 } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { sha256 } from '../platform/crypto.ts'
-import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import { instantOrNull, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { timesOf } from '../platform/http/page.ts'
 import { invalidField } from '../platform/http/request.ts'
@@ -33,13 +33,6 @@ export function entryVersion(accountId: string, id: string): bigint | undefined 
 }
 
 const VERSION_BITS = (1n << 62n) - 1n
-
-export interface LedgerStore {
-  accountId(): Promise<string>
-  get(version: bigint): Promise<LedgerRow | undefined>
-  /** Entries before the given version, newest first. */
-  list(filter: LedgerFilter): Promise<LedgerRow[]>
-}
 
 /** `null`: any. */
 export interface LedgerFilter {
@@ -101,25 +94,18 @@ const selectEntries = statement<
     ORDER BY version DESC LIMIT $7`,
 )
 
-export function createLedgerStore(database: Database): LedgerStore {
-  return {
-    accountId: async () => {
-      const [account] = await database.rows(selectAccount, [])
-      if (!account) throw new Error('the available account is missing')
-      return account.public_id
-    },
-    get: async (version) => (await database.rows(selectEntry, [String(version)]))[0],
-    list: ({ before, type, operation, referenceId, from, to, limit }) =>
-      database.rows(selectEntries, [
-        before === null ? null : String(before),
-        type,
-        operation,
-        referenceId,
-        from === null ? null : instantParameter(from),
-        to === null ? null : instantParameter(to),
-        limit,
-      ]),
-  }
+/** Entries before the given version, newest first. */
+export function listEntries(queries: Queries, filter: LedgerFilter): Promise<LedgerRow[]> {
+  const { before, type, operation, referenceId, from, to, limit } = filter
+  const instants = [instantOrNull(from), instantOrNull(to)] as const
+  return queries.rows(selectEntries, [
+    before === null ? null : String(before),
+    type,
+    operation,
+    referenceId,
+    ...instants,
+    limit,
+  ])
 }
 
 type LedgerEntry = Static<(typeof getLedgerEntry)['responses'][200]['schema']>
@@ -157,20 +143,21 @@ function cursorVersion(cursor: string): bigint | undefined {
 const CURSOR_PREFIX = 'v1:'
 const CURSOR = /^v1:(\d{1,18})$/
 
-export type LedgerHandlers = Handlers<Pick<typeof endpoints, 'getLedgerEntry' | 'listLedgerEntries'>>
-
-export function createLedgerHandlers(store: LedgerStore, accountId: string): LedgerHandlers {
+export async function createLedgerHandlers(queries: Queries) {
+  const [account] = await queries.rows(selectAccount, [])
+  if (!account) throw new Error('the available account is missing')
+  const accountId = account.public_id
   return {
     getLedgerEntry: async ({ params }) => {
       const version = entryVersion(accountId, params.id)
-      const row = version === undefined ? undefined : await store.get(version)
+      const [row] = version === undefined ? [] : await queries.rows(selectEntry, [String(version)])
       if (!row) throw new Refusal('not_found')
       return { status: 200, body: entryView(row, accountId) }
     },
     listLedgerEntries: async ({ query }) => {
       const limit = query.limit ?? limits.pageLimitDefault
       // One extra row shows whether there are more.
-      const rows = await store.list({ ...filterOf(query), limit: limit + 1 })
+      const rows = await listEntries(queries, { ...filterOf(query), limit: limit + 1 })
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       const hasMore = rows.length > limit
@@ -180,7 +167,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
       }
       return { status: 200, body }
     },
-  }
+  } satisfies Handlers<Pick<typeof endpoints, 'getLedgerEntry' | 'listLedgerEntries'>>
 }
 
 /**

@@ -1,14 +1,6 @@
 import { type CaseDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
-import {
-  assertNamed,
-  assertOpen,
-  endedBy,
-  isKeptInDoubt,
-  movementsNamed,
-  optionsBy,
-  orderedBy,
-} from '../cases/by-table.ts'
-import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../cases/case.ts'
+import { deciderBy, endedBy, isKeptInDoubt, movementsNamed, occurredAtOf, orderedBy } from '../cases/by-table.ts'
+import type { CaseOrder, DecidableCase } from '../cases/case.ts'
 import { bookedReturn, type RefundEvent } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
@@ -86,27 +78,16 @@ function holdsFor(given: Given, guard: Guard): boolean {
 /** Ids named for a refund are debits. */
 const OUT = { endToEndId: 'out', returnId: 'out' } as const
 
-export const refundInDecider: CaseDecider<RefundIn> = {
-  options: (refund, openCase, nowMs) => {
-    const given = { refund, openCase, isKnown: false, nowMs }
-    return optionsBy(
-      machine,
-      refund,
-      openCase,
-      (_, guard) => holdsFor(given, guard as Guard),
-      (decision) => needsOf(refund, openCase, decision),
-    )
-  },
+export const refundInDecider = deciderBy<RefundIn, Guard>({
+  machine,
+  holds: (refund, openCase, guard, nowMs) => holdsFor({ refund, openCase, isKnown: false, nowMs }, guard),
+  needsOf,
   looks: (refund, _, order) => ({
     reads: [refund.id, holderIdOf(refund)],
     movements: movementsNamed(order, OUT),
   }),
-  decide: (refund, openCase, order, state, nowMs) => {
-    assertOpen(refund, openCase)
-    assertNamed(order, needsOf(refund, openCase, order.decision))
-    return decideCase(refund, openCase, order, state, nowMs)
-  },
-}
+  decide: decideCase,
+})
 
 /** Evidence that the decision requires. Money in suspense has its id already. */
 function needsOf(refund: RefundIn, { reference }: DecidableCase, decision: CaseDecision): readonly EvidenceField[] {
@@ -119,7 +100,7 @@ function decideCase(
   order: CaseOrder,
   state: State,
   nowMs: number,
-): Decision<CaseOutcome<RefundIn>> {
+): Decision<RefundIn> {
   const holder = holderIn(state, refund)
   // A return that was reported without its id is known by the id that an operator named.
   const isKnown = movementsNamed(order, OUT).some(
@@ -141,7 +122,7 @@ function decideCase(
       reference: referenceOf(openCase, order, left > 0n),
       ...(refund.detail.cashInId !== null && {
         notification: (to: RefundIn['status']) =>
-          refundNotification(refund, refund.transactionId, occurredAt(openCase, nowMs), to),
+          refundNotification(refund, refund.transactionId, occurredAtOf(openCase.facts, nowMs), to),
       }),
     },
     nowMs,
@@ -159,10 +140,6 @@ function amountsOf(refund: RefundIn, left: bigint, h: bigint, state: State) {
   const funds = fundsOf(refund)
   if (isToPayer(refund)) return { r: 0n, s: left > 0n ? left : funds.s, p: left, h: 0n, d: 0n }
   return { ...funds, p: left, h, d: min(state.balance('available') + h, left) }
-}
-
-function occurredAt({ facts }: DecidableCase, nowMs: number): number {
-  return typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
 }
 
 /** Reference of journal and movement: the case's, or the id named by the operator. */
@@ -213,7 +190,12 @@ function factsAfterDecision(
     case 'refund_in_released':
       return failure({ errorCode: 'decided_by_operator', errorMessage: null })
     case 'refund_left_in_suspense': {
-      return { returnId: reference, confirmedAt: occurredAt(openCase, nowMs), ...givenBack(refund), ...ANSWERED }
+      return {
+        returnId: reference,
+        confirmedAt: occurredAtOf(openCase.facts, nowMs),
+        ...givenBack(refund),
+        ...ANSWERED,
+      }
     }
     case 'left_written_off': {
       const cents = Number(suspendedDeparture(refund, reference))

@@ -39,14 +39,8 @@ export function createEndpointHandlers(needs: EndpointNeeds) {
     createWebhook: async ({ body, context }) => ({ status: 201, body: await register(needs, body, context) }),
     listWebhooks: async () => ({ status: 200, body: { data: (await listEndpoints(database)).map(endpointView) } }),
     getWebhook: async ({ params }) => shown(params.webhook_id),
-    pauseWebhook: async ({ params, context }) => {
-      await setPaused(needs, params.webhook_id, true, context)
-      return shown(params.webhook_id)
-    },
-    resumeWebhook: async ({ params, context }) => {
-      await setPaused(needs, params.webhook_id, false, context)
-      return shown(params.webhook_id)
-    },
+    pauseWebhook: async ({ params, context }) => shown(await setPaused(needs, params.webhook_id, true, context)),
+    resumeWebhook: async ({ params, context }) => shown(await setPaused(needs, params.webhook_id, false, context)),
     rotateWebhookSecret: async ({ params, body, context }) => {
       const overlapSeconds = body.overlapSeconds ?? limits.webhookSecretOverlapSeconds
       return { status: 200, body: await rotateSecret(needs, params.webhook_id, overlapSeconds, context) }
@@ -110,12 +104,13 @@ async function remove(needs: EndpointNeeds, id: string, context: RequestContext)
  * @throws Refusal not_found (404) unknown or removed · overloaded (503) the request has lapsed
  * @source rules#webhooks.14, rules#webhooks.15
  */
-async function setPaused(needs: EndpointNeeds, id: string, isPaused: boolean, context: RequestContext): Promise<void> {
+async function setPaused(needs: EndpointNeeds, id: string, isPaused: boolean, context: RequestContext) {
   await changeEndpoint(needs, id, context, async ({ queries, nowMs, audit }) => {
     const changed = await queries.rows(isPaused ? pauseStatement : resumeStatement, [id, instantParameter(nowMs)])
     if (changed.length > 0) await audit(isPaused ? 'webhook.paused' : 'webhook.resumed', id)
   })
   if (!isPaused) needs.onDue()
+  return id
 }
 
 /**

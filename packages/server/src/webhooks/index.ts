@@ -11,17 +11,8 @@ import { createEndpointHandlers, createHousekeeping } from './endpoints.ts'
 import { createFanOut } from './feed.ts'
 import { createHistoryHandlers } from './history.ts'
 import { createResendHandlers } from './resend.ts'
-import { adviseOn, type ReadSealed } from './sealed.ts'
-import { readSealedSecrets } from './secrets.ts'
-import { createSigningKeyHandlers, type Keyring, openKeyring, readingPublishedKeys, readSealedKeys } from './signing.ts'
-
-export { createFeedModule } from './feed.ts'
-export { adviseOn, type Rewrapped, rewrap, Unreadable } from './sealed.ts'
-
-export const readSealed: ReadSealed = async (queries) => [
-  ...(await readSealedKeys(queries)),
-  ...(await readSealedSecrets(queries)),
-]
+import { adviseOn } from './rewrap.ts'
+import { createSigningKeyHandlers, type Keyring, openKeyring, readingPublishedKeys } from './signing.ts'
 
 /**
  * Opens the signing keys; the first start creates one.
@@ -34,7 +25,7 @@ export async function openSigning({
 }: ChangeNeeds & { readonly logger: Logger; readonly keys: EncryptionKeys }) {
   const needs = { ...options, sealer: createSealer(keys) }
   const keyring = await openKeyring(needs)
-  for (const advice of await adviseOn(readSealed, needs.database, keys)) {
+  for (const advice of await adviseOn(needs.database, keys)) {
     needs.logger.warn({ event: 'encryption_key.advice' }, advice)
   }
   const handlers = createSigningKeyHandlers(needs, await readingPublishedKeys(needs))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { createCashInStore } from '../../src/cash-in/commands.ts'
-import { createLedgerStore } from '../../src/ledger/ledger.ts'
+import { listEntries } from '../../src/ledger/ledger.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { wentBack } from '../cash-in/situations.ts'
 import { INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
@@ -345,13 +345,12 @@ test('[ledger.entries] what is held again of a refund that left after its failur
   await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 40_00n, occurredAt: clock.now() })])
   await decide('debit_in_suspense', 'write_off')
   const any = { before: null, type: null, operation: null, referenceId: id, from: null, to: null, limit: 9 }
-  const store = createLedgerStore(database)
-  const entries = await store.list(any)
+  const entries = await listEntries(database, any)
   assert.deepEqual(
     entries.map(({ operation, amount_cents }) => `${operation} ${amount_cents}`),
     ['REFUND_IN_RELEASE 4000', 'REFUND_IN_RESERVE -4000', 'REFUND_IN_RELEASE 4000', 'REFUND_IN_RESERVE -4000'],
   )
-  assert.equal((await store.list({ ...any, operation: 'REFUND_IN_RELEASE' })).length, 2)
-  assert.equal((await store.list({ ...any, operation: 'CASH_OUT_RELEASE' })).length, 0)
+  assert.equal((await listEntries(database, { ...any, operation: 'REFUND_IN_RELEASE' })).length, 2)
+  assert.equal((await listEntries(database, { ...any, operation: 'CASH_OUT_RELEASE' })).length, 0)
   await assertBooks(database)
 })

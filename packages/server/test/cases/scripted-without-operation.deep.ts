@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CaseDecision, type CaseKind, type CaseWithoutOperation, caseKinds } from '@pixgate/spec'
-import { createDriftCases } from '../../src/cases/drifts.ts'
+import { reportDrifts } from '../../src/cases/drifts.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import {
   type Circumstances,
@@ -82,7 +82,7 @@ async function drifted({ service, database }: LooseWorld): Promise<undefined> {
     count: 1,
     examples: ['a'],
   }
-  await createDriftCases({ engine: service.engine, database }).report({ drifts: [drift] })
+  await reportDrifts({ engine: service.engine, database }, { drifts: [drift] })
 }
 
 /** A day of which the bank tells a balance that is too low. */

@@ -142,10 +142,10 @@ for (const status of CREDITED_STATES) {
     test(`[cash-in.cases.3] ${about}: a part of it is ordered back to its payer, and stays in suspense until the bank confirms`, () => {
       const decision = decide(status, 'return_to_payer', kind, { before, amountCents: 20_00n, newId: 'r2' })
       assert.deepEqual(done(decision), [`operator.returned_to_payer ${status}`], 'the case stays open')
-      const { openRefunds, returnOrders } = decision.outcome.operation.facts
+      const { openRefunds, returnOrders } = decision.outcome.facts
       assert.deepEqual(openRefunds, { r2: { valueCents: 20_00, transactionId: null, payment: 'E2' } })
       assert.deepEqual(returnOrders, { E2: 1 })
-      assert.equal(suspendedCents(decision.outcome.operation, 'E2'), 60_00n)
+      assert.equal(suspendedCents(decision.outcome, 'E2'), 60_00n)
     })
     test(`[cash-in.cases.4] ${about}: it is a gain`, () => {
       const journal = 'arrival_written_off E2: suspense_in -6000, losses 6000'
@@ -202,7 +202,7 @@ for (const status of CREDITED_STATES) {
       const journal = 'return_debited D9: available -1000 FORCED_DEBIT, suspense_out 3000, receivable -2000'
       assert.deepEqual(done(decision), expected('debited', status, kind, journal))
       assert.deepEqual(decision.exact, ['available'])
-      const { facts } = decision.outcome.operation
+      const { facts } = decision.outcome
       const decided = { state: 'decided', cents: 30_00, isDebited: true } as const
       assert.deepEqual(facts.returns, { D9: decided, ...aliasOf(kind) })
       assert.equal(refundedCents({ facts }), 30_00n, 'it counts against what may be refunded')
@@ -227,8 +227,8 @@ for (const status of CREDITED_STATES) {
     const before = credited({ ...PAID, openRefunds, returns: { D9: held } })
     const decision = decide(status, 'book', 'return_unexplained cash-in.returns.4', { before, reference: 'D9' })
     assert.deepEqual(done(decision), [`operator.attributed ${status}`], 'the worker that books it closes it')
-    assert.deepEqual(returnInDoubt(decision.outcome.operation, 'D9')?.answered, ['r0', 'r1'])
-    assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
+    assert.deepEqual(returnInDoubt(decision.outcome, 'D9')?.answered, ['r0', 'r1'])
+    assert.equal(decision.outcome.facts.isQuestionWanted, true)
   })
 }
 
@@ -240,7 +240,7 @@ for (const status of cashIn.states) {
       const order = { before, reference: 'D9', evidence: { returnId: 'D10' } }
       const decision = decide(status, 'write_off', kind, order)
       assert.deepEqual(done(decision), expected('written_off', status, kind, journal))
-      assert.deepEqual(decision.outcome.operation.facts.returns, { ...WRITTEN_OFF.returns, ...aliasOf(kind) })
+      assert.deepEqual(decision.outcome.facts.returns, { ...WRITTEN_OFF.returns, ...aliasOf(kind) })
       const gone = { ...before, facts: WRITTEN_OFF }
       assert.throws(() => decide(status, 'write_off', kind, { ...order, before: gone }), Refusal)
       assert.throws(() => decide(status, 'write_off', kind, { ...order, known: 'D10' }), Refusal)
@@ -306,10 +306,10 @@ for (const kind of ARRIVED) {
       'pix_cash_in PAID',
       `closes case of ${kind}`,
     ])
-    const { endToEndId, facts } = decision.outcome.operation
+    const { endToEndId, facts } = decision.outcome
     assert.deepEqual([endToEndId, facts.paidAt, facts.decidedPayments], ['E2', NOW - 7, undefined])
     assert.equal(facts.acceptedCents, undefined, 'of the exact value')
-    assert.equal(reasonOf(decision.outcome.operation), null)
+    assert.equal(reasonOf(decision.outcome), null)
     const { event } = JSON.parse(decision.notifications?.[0]?.body.toString() ?? '{}')
     assert.deepEqual(
       [event.status, event.end_to_end_id, event.fee_amount_cents, event.value_cents, event.confirmed_at],
@@ -323,7 +323,7 @@ for (const kind of ARRIVED) {
       'suspense_credited E2: available 6000 CASH_IN, available -100 FEE, suspense_in -6000, fees 100',
       'pix_cash_in PAID',
     ])
-    const { operation } = decision.outcome
+    const operation = decision.outcome
     assert.deepEqual([paidCents(operation), suspendedCents(operation, 'E2')], [60_00n, 90_00n])
     assert.equal(refundableCents(operation), 60_00n, 'so much may be refunded')
     assert.equal(notifiedCents(decision), 60_00, 'and so much is told')
@@ -341,24 +341,24 @@ for (const kind of ARRIVED) {
       'pix_cash_in PAID',
       `closes case of ${kind}`,
     ])
-    const { operation } = decision.outcome
+    const operation = decision.outcome
     assert.deepEqual([operation.endToEndId, reasonOf(operation)], ['E2', 'conflict'])
     const gone = { before: { facts: { ...ARRIVED_FACTS, decidedPayments: { E2: 150_00 } } } }
     for (const others of [[], [KEEPING]]) assert.throws(() => accept(1n, { ...gone, others }), NOT_POSSIBLE)
   })
   test(`[cash-in.cases.1] more money in suspense beside it casts none, and money that left does: ${kind}`, () => {
     const before = { facts: { payments: { E2: 150_00, E3: 10_00 } } }
-    assert.equal(accept(150_00n, { before, others: [OTHER_ARRIVAL] }).outcome.operation.status, 'PAID')
+    assert.equal(accept(150_00n, { before, others: [OTHER_ARRIVAL] }).outcome.status, 'PAID')
     const empty = { facts: { ...before.facts, decidedPayments: { E3: 10_00 } } }
-    assert.equal(accept(150_00n, { before: empty, others: [OTHER_ARRIVAL] }).outcome.operation.status, DOUBT)
+    assert.equal(accept(150_00n, { before: empty, others: [OTHER_ARRIVAL] }).outcome.status, DOUBT)
   })
   test(`[cash-in.cases.3] of what no charge was paid by, too, an amount goes back: ${kind}`, () => {
     const decision = accept(150_00n, {})
-    assert.equal(decision.outcome.operation.facts.acceptedCents, 150_00, 'more than the charge asks for is accepted')
+    assert.equal(decision.outcome.facts.acceptedCents, 150_00, 'more than the charge asks for is accepted')
     const order = { before: { facts: ARRIVED_FACTS }, amountCents: 150_00n, newId: 'r2' }
     const { outcome } = decide(DOUBT, 'return_to_payer', kind, order)
-    assert.equal(outcome.operation.status, DOUBT, 'it is in doubt until the bank confirms')
-    assert.equal(returningCents(outcome.operation, 'E2'), 150_00n)
+    assert.equal(outcome.status, DOUBT, 'it is in doubt until the bank confirms')
+    assert.equal(returningCents(outcome, 'E2'), 150_00n)
   })
 }
 
@@ -387,9 +387,9 @@ test('[cash-in.cases.1] [cash-in.cases.3] no more is decided than is in suspense
     refused(() => decide(DOUBT, decision, STATES_8, { before, amountCents: amountCents + 1n }))
   }
   const again = decide(DOUBT, 'return_to_payer', STATES_8, { before: returning, amountCents: 100_00n, newId: 'r2' })
-  assert.deepEqual(again.outcome.operation.facts.returnOrders, { E2: 2 }, 'each order has its own number')
-  assert.equal(returningCents(again.outcome.operation, 'E2'), 150_00n)
-  const all = { facts: again.outcome.operation.facts }
+  assert.deepEqual(again.outcome.facts.returnOrders, { E2: 2 }, 'each order has its own number')
+  assert.equal(returningCents(again.outcome, 'E2'), 150_00n)
+  const all = { facts: again.outcome.facts }
   for (const decision of ['accept', 'return_to_payer', 'write_off', 'close'] as const) {
     const amount = decision === 'accept' || decision === 'return_to_payer' ? { amountCents: 1n } : {}
     assert.throws(() => decide(DOUBT, decision, STATES_8, { before: all, ...amount }), NOT_POSSIBLE)
@@ -419,8 +419,8 @@ test('[cash-in.cases.1] [cash-in.cases.15] what is accepted in doubt makes it PA
   const before = { facts: { payments: { E2: 100_00 } } }
   const { outcome } = decide(DOUBT, 'accept', STATES_8, { before, others: [KEEPING], amountCents: 60_00n })
   const { openCase, order } = ordered('close', 'charge_unclear cash-in.states.6', '')
-  const [rest] = outcome.operation.openCases?.filter(({ id }) => id !== KEEPING.id) ?? []
-  const last = { ...outcome.operation, openCases: [openCase, ...(rest ? [rest] : [])] }
+  const [rest] = outcome.openCases?.filter(({ id }) => id !== KEEPING.id) ?? []
+  const last = { ...outcome, openCases: [openCase, ...(rest ? [rest] : [])] }
   const decided = cashInDecider.decide(last, openCase, order, seeing({}), NOW)
   assert.deepEqual(done(decided).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
   assert.deepEqual(decided.notifications, [], 'the merchant was notified when it was accepted')
@@ -496,7 +496,7 @@ test('[cash-in.cases.11] a charge whose end the bank does not tell ended unpaid'
   assert.deepEqual(done(decision)[0], 'operator.explained EXPIRED')
   assert.deepEqual(decision.notifications, [])
   assert.ok(decision.closes?.includes('case of charge_unclear cash-in.expired.5'))
-  assert.equal(decision.outcome.operation.facts.isEndCaseOpen, false)
+  assert.equal(decision.outcome.facts.isEndCaseOpen, false)
 })
 
 for (const kind of ['charge_unclear cash-in.unknown.7', 'charge_unclear cash-in.states.6']) {
@@ -510,7 +510,7 @@ for (const kind of ['charge_unclear cash-in.unknown.7', 'charge_unclear cash-in.
       'pix_cash_in FAILED',
       `closes case of ${kind}`,
     ])
-    assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
+    assert.equal(decision.outcome.facts.failureCode, 'decided_by_operator')
     assert.throws(() => decide(DOUBT, 'close', kind, { before: credited(SECOND) }), Refusal, 'not what was paid')
   })
 }
@@ -518,8 +518,8 @@ for (const kind of ['charge_unclear cash-in.unknown.7', 'charge_unclear cash-in.
 test('[cash-in.cases.12] a charge that the bank contradicted waits for its payment again while its time lasts', () => {
   const decision = decide(DOUBT, 'ask_again', 'charge_unclear cash-in.states.6', { reference: '' })
   assert.deepEqual(done(decision), ['operator.asked_again PENDING', 'closes case of charge_unclear cash-in.states.6'])
-  assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
-  assert.equal(reasonOf(decision.outcome.operation), null)
+  assert.equal(decision.outcome.facts.isQuestionWanted, true)
+  assert.equal(reasonOf(decision.outcome), null)
   const others = [{ id: 'another', kind: 'payment_in_suspense', rule: 'cash-in.states.8', reference: 'E9', version: 1 }]
   for (const given of [{ before: { expiresAt: NOW - 1 } }, { before: credited(PAID) }, { others }]) {
     const asked = decide(DOUBT, 'ask_again', 'charge_unclear cash-in.states.6', { reference: '', ...given })
@@ -554,7 +554,7 @@ for (const status of cashIn.states) {
     test(`[cash-in.cases.14] the bank is asked again about a case ${kind} of a charge that is ${status}, which stays open`, () => {
       const decision = decide(status, 'ask_again', kind, { before, reference: '' })
       assert.deepEqual(done(decision), [`operator.asked_again ${status}`])
-      assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
+      assert.equal(decision.outcome.facts.isQuestionWanted, true)
     })
   }
 }
@@ -583,8 +583,8 @@ test('[cash-in.cases.13] what events reported and the bank never confirmed is fo
   const reported = reportedPaymentsFact({ E8: { valueCents: 1, occurredAt: NOW, since: NOW } })
   for (const kind of ['payment_unconfirmed cash-in.credits.4', 'payment_unconfirmed cash-in.credits.5']) {
     const decision = decide('PENDING', 'close', kind, { before: { facts: { ...reported, isPaymentCaseOpen: true } } })
-    assert.deepEqual(reportedPayments(decision.outcome.operation.facts), {})
-    assert.equal(decision.outcome.operation.facts.isPaymentCaseOpen, false)
+    assert.deepEqual(reportedPayments(decision.outcome.facts), {})
+    assert.equal(decision.outcome.facts.isPaymentCaseOpen, false)
   }
 })
 
@@ -631,7 +631,7 @@ test('[cases.4] the move keeps who decided what, and why', () => {
     operator: 'Ana',
     approver: 'Bruno',
     reason: 'the payer asked for it',
-    evidence: { endToEndId: undefined, returnId: undefined, ...evidence },
+    evidence,
   })
 })
 

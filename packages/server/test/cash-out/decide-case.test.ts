@@ -141,8 +141,8 @@ for (const kind of UNENDED) {
       'pix_cash_out CONFIRMED',
       `closes case of ${kind}`,
     ])
-    assert.equal(decision.outcome.operation.endToEndId, 'E9')
-    assert.deepEqual(decision.outcome.operation.facts.movements, { E9: 30_00 })
+    assert.equal(decision.outcome.endToEndId, 'E9')
+    assert.deepEqual(decision.outcome.facts.movements, { E9: 30_00 })
     assert.throws(() => decide(DOUBT, 'executed', kind, { before, ...E9, known: 'out E9' }), Refusal)
     for (const given of [{ facts: { ...TRIED, ...SUSPENDED } }, { facts: { ...TRIED, isReleased: true } }]) {
       assert.throws(() => decide(DOUBT, 'executed', kind, { before: given, ...E9 }), Refusal)
@@ -160,7 +160,7 @@ for (const kind of UNENDED) {
       `closes case of ${kind}`,
     ])
     assert.equal(decision.moves?.[0]?.givesUpExclusiveKey, true)
-    assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
+    assert.equal(decision.outcome.facts.failureCode, 'decided_by_operator')
     const young = { ...TRIED, lastAttemptAt: NOW - 299_999 }
     for (const facts of [
       young,
@@ -197,8 +197,8 @@ for (const kind of LEFT) {
       `closes case of ${kind}`,
     ])
     assert.deepEqual(decision.exact, ['available'])
-    assert.equal(decision.outcome.operation.facts.confirmedAt, NOW - 9)
-    assert.deepEqual(decision.outcome.operation.facts.decidedMovements, { E5: 29_00 })
+    assert.equal(decision.outcome.facts.confirmedAt, NOW - 9)
+    assert.deepEqual(decision.outcome.facts.decidedMovements, { E5: 29_00 })
     const decided = { facts: { ...SUSPENDED, decidedMovements: { E5: 29_00 } } }
     assert.throws(() => decide(DOUBT, 'executed', kind, { ...about, before: decided, ...E9 }), Refusal)
     const already = { endToEndId: 'E1', facts: SUSPENDED }
@@ -243,7 +243,7 @@ for (const kind of CAME_BACK) {
     ])
     const { event } = JSON.parse(decision.notifications?.[0]?.body.toString() ?? '{}')
     assert.deepEqual([event.value_cents, event.end_to_end_id], [1000, 'E1'])
-    assert.deepEqual(decision.outcome.operation.facts.returns, { D5: 10_00 })
+    assert.deepEqual(decision.outcome.facts.returns, { D5: 10_00 })
     for (const given of [
       { endToEndId: null, facts: before.facts },
       { endToEndId: 'E1', facts: { ...before.facts, returns: { D0: 20_01 } } },
@@ -333,7 +333,7 @@ for (const status of SENT_STATES) {
     test(`[cash-out.cases.10] the bank is asked again about a case ${kind} of a payout that is ${status}`, () => {
       const decision = decide(status, 'ask_again', kind)
       assert.deepEqual(done(decision), [`operator.asked_again ${status}`], 'the case stays open')
-      assert.equal(decision.outcome.operation.dueAt, NOW)
+      assert.equal(decision.outcome.dueAt, NOW)
     })
   }
 }
@@ -360,7 +360,7 @@ test('[cash-out.cases.11] [cases.5] a decision leaves other cases open, and the 
 /** The last case of a payout is closed: where it is then, and what of it is open. */
 function afterTheLast(facts: CashOutFacts) {
   const { outcome, cases = [] } = decide(DOUBT, 'close', 'bank_contradicts cash-out.confirmed.2', { before: { facts } })
-  const { status, facts: after, dueAt } = outcome.operation
+  const { status, facts: after, dueAt } = outcome
   return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
 }
 
@@ -390,7 +390,7 @@ test('[cash-out.cases.11] a case about what is still set aside is no case of its
 test('[cases.14] what left for a payout and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
   const facts = { ...TRIED, isShown: true, ...SUSPENDED }
   const order = { before: { facts }, reference: 'E5' }
-  const { operation } = decide(DOUBT, 'write_off', 'debit_in_suspense cash-out.states.12', order).outcome
+  const operation = decide(DOUBT, 'write_off', 'debit_in_suspense cash-out.states.12', order).outcome
   assert.deepEqual([operation.facts.isAccepted, operation.facts.isShown], [true, false])
 })
 
@@ -401,7 +401,7 @@ test('[cash-out.cases.9] [cash-out.states.16] what another operation has is clos
     reference: 'E5',
   })
   assert.deepEqual(decision.journals, [])
-  const { status, facts: after } = decision.outcome.operation
+  const { status, facts: after } = decision.outcome
   assert.deepEqual([status, reasonOf({ facts: after }), after.isAccepted], [DOUBT, 'no_answer', undefined])
 })
 

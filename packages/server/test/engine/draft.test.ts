@@ -220,18 +220,18 @@ test('[cases.48] a repeated report of a case is noted with it, unless the batch 
   add(batch, telling('a', 1))
   add(batch, telling('a', 2))
   const told = [1, 2].map((valueCents) => ({ rule: 'test.1', valueCents }))
-  assert.deepEqual(batch.cases.changed, [{ id: 'x', operationId: 'a', told, isTouched: true }])
+  assert.deepEqual(batch.cases.changed, [{ id: 'x', operationId: 'a', reports: told, isTouched: true }])
   add(batch, telling('b', 1))
   add(batch, telling('b', 2))
   assert.deepEqual(
-    batch.cases.opened.map(({ id, facts, told: all }) => [id, facts, all]),
+    batch.cases.opened.map(({ id, facts, reports: all }) => [id, facts, all]),
     [['id 1', told[1], told]],
   )
   add(batch, { ...moving('a', 'PAID'), closes: ['x'] })
   assert.deepEqual([batch.cases.changed, batch.cases.closedIds], [[], ['x']])
   add(batch, telling('a', 3))
   assert.deepEqual(batch.cases.changed, [
-    { id: 'x', operationId: 'a', told: [{ rule: 'test.1', valueCents: 3 }], isTouched: true },
+    { id: 'x', operationId: 'a', reports: [{ rule: 'test.1', valueCents: 3 }], isTouched: true },
   ])
 })
 

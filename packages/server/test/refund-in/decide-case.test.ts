@@ -115,14 +115,14 @@ for (const kind of UNENDED) {
       wentBack({ D9: 30_00 }),
       'it counts against what may be refunded',
     )
-    const { facts } = decision.outcome.operation
+    const { facts } = decision.outcome
     assert.deepEqual([facts.returnId, facts.confirmedAt], ['D9', NOW])
     assert.throws(() => decide('PENDING', 'executed', kind, { ...D9, known: 'out D9' }), Refusal)
     assert.throws(() => decide('PENDING', 'executed', kind, { ...D9, facts: SUSPENDED }), Refusal)
     assert.throws(() => decide('PENDING', 'executed', kind), { code: 'validation_error' })
     const kept = decide('PENDING', 'executed', kind, { ...D9, inDoubtFor: 'conflict', others: [CASTING] })
     assert.equal(kept.moves?.[1]?.to, 'CONFIRMED')
-    assert.equal(reasonOf(kept.outcome.operation), 'conflict')
+    assert.equal(reasonOf(kept.outcome), 'conflict')
     for (const given of [{ known: 'out D9' }, { facts: SUSPENDED }]) {
       const order = { ...D9, inDoubtFor: 'conflict', others: [CASTING], ...given } as const
       assert.throws(() => decide('PENDING', 'executed', kind, order), Refusal)
@@ -148,9 +148,9 @@ for (const kind of UNENDED) {
       decision.notifications?.map(({ status }) => status),
       ['FAILED'],
     )
-    assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
+    assert.equal(decision.outcome.facts.failureCode, 'decided_by_operator')
     const kept = decide('PENDING', 'not_executed', kind, { inDoubtFor: 'conflict', others: [CASTING] })
-    assert.deepEqual([kept.moves?.[1]?.to, reasonOf(kept.outcome.operation)], ['FAILED', 'conflict'])
+    assert.deepEqual([kept.moves?.[1]?.to, reasonOf(kept.outcome)], ['FAILED', 'conflict'])
     assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
     assert.deepEqual(kept.closes, [`case of ${kind}`])
     for (const facts of [{ lastAttemptAt: NOW - 299_999 }, { isShown: true }, SUSPENDED]) {
@@ -195,13 +195,10 @@ for (const kind of LEFT) {
       assert.deepEqual(counted, [...released, 'operator.executed'], 'what left counted when it left')
       assert.equal(decision.notifications?.[0]?.status, 'CONFIRMED')
       assert.deepEqual(decision.exact, ['available'])
-      assert.deepEqual(
-        [decision.outcome.operation.facts.confirmedAt, decision.outcome.operation.facts.returnId],
-        [NOW - 9, 'D5'],
-      )
+      assert.deepEqual([decision.outcome.facts.confirmedAt, decision.outcome.facts.returnId], [NOW - 9, 'D5'])
       const kept = decide(status, 'executed', kind, { ...order, others: [CASTING] })
-      assert.equal(kept.outcome.operation.status, 'CONFIRMED')
-      assert.equal(reasonOf(kept.outcome.operation), 'conflict')
+      assert.equal(kept.outcome.status, 'CONFIRMED')
+      assert.equal(reasonOf(kept.outcome), 'conflict')
       assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
       assert.deepEqual(kept.closes, [`case of ${kind}`])
       const gone = { ...order, facts: { ...facts, decidedReturns: { D5: 29_00 } }, ...D9 }
@@ -261,7 +258,7 @@ for (const status of STATES) {
     test(`[refund-in.cases.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
       const decision = decide(status, 'ask_again', kind, { inDoubtFor: 'conflict' })
       assert.deepEqual(done(decision), [`operator.asked_again ${status}`], 'the case stays open')
-      assert.equal(decision.outcome.operation.dueAt, NOW)
+      assert.equal(decision.outcome.dueAt, NOW)
     })
   }
   test(`[refund-in.cases.9] [cases.5] a refund that is ${status} stays in doubt while a case that cast one is open`, () => {
@@ -274,8 +271,8 @@ for (const status of STATES) {
     const ended = close([ANOTHER])
     assert.equal(done(ended)[1], end)
     const isHeld = status === 'PENDING'
-    assert.equal(reasonOf(ended.outcome.operation), isHeld ? 'no_answer' : null)
-    assert.equal(ended.outcome.operation.dueAt, isHeld ? NOW : null)
+    assert.equal(reasonOf(ended.outcome), isHeld ? 'no_answer' : null)
+    assert.equal(ended.outcome.dueAt, isHeld ? NOW : null)
     assert.deepEqual(
       ended.cases?.map(({ kind }) => kind),
       isHeld ? ['outcome_unknown'] : [],
@@ -294,7 +291,7 @@ test('[refund-in.cases.8] of a return that was booked as another one no answer s
 function afterTheLast(facts: RefundInFacts) {
   const order = { inDoubtFor: 'conflict', facts } as const
   const { outcome, cases = [] } = decide('PENDING', 'close', 'bank_contradicts refund-in.ended.3', order)
-  const { status, facts: after, dueAt } = outcome.operation
+  const { status, facts: after, dueAt } = outcome
   return [status, reasonOf({ facts: after }), dueAt, ...cases.map(({ kind }) => kind)]
 }
 
@@ -306,7 +303,7 @@ test('[refund-in.cases.9] [cases.14] what a decision leaves set aside has a case
 
 test('[cases.14] what left for a refund and is decided shows that the bank has it: it is not sent again, and may have failed', () => {
   const order = { facts: { ...SUSPENDED, isShown: true }, reference: 'D5', inDoubtFor: 'conflict' } as const
-  const { operation } = decide('PENDING', 'write_off', 'debit_in_suspense refund-in.doubt.4', order).outcome
+  const operation = decide('PENDING', 'write_off', 'debit_in_suspense refund-in.doubt.4', order).outcome
   assert.deepEqual([operation.facts.isAccepted, operation.facts.isShown], [true, false])
 })
 
@@ -348,7 +345,7 @@ test('[refund-in.cases.1] not where the payment is not in suspense any more, as 
     const refused = { code: 'not_possible_in_state' }
     assert.throws(() => decide('PENDING', 'executed', 'outcome_unknown refund-in.doubt.1', order), refused)
     const there = { ...order, cashIn: ofE2(30_01, { returns: gone }) }
-    const { operation } = decide('PENDING', 'executed', 'outcome_unknown refund-in.doubt.1', there).outcome
+    const operation = decide('PENDING', 'executed', 'outcome_unknown refund-in.doubt.1', there).outcome
     assert.equal(operation.status, 'CONFIRMED')
   }
 })
@@ -397,7 +394,7 @@ for (const status of ['PENDING', 'FAILED'] as const) {
       )
     }
     const kept = execute(30_00, {}, [CASTING])
-    assert.deepEqual([kept.outcome.operation.status, reasonOf(kept.outcome.operation)], ['CONFIRMED', 'conflict'])
+    assert.deepEqual([kept.outcome.status, reasonOf(kept.outcome)], ['CONFIRMED', 'conflict'])
   })
   test(`[cases.2] that what left for it is taken from suspense is offered: ${status}`, () => {
     const { openCase } = ordered('executed', kind, 'D5')

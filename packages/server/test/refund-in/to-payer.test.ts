@@ -91,7 +91,7 @@ test('[cash-in.cases.3] a refund of the amount is ordered, and no money is set a
   const { orderId: ordered, ...operation } = made()
   assert.deepEqual(operation, expected)
   assert.match(ordered, /^[0-9a-f]{32}$/)
-  const { operation: cashIn } = decision.outcome
+  const cashIn = decision.outcome
   assert.deepEqual([suspendedCents(cashIn as CashIn, 'E2'), returningCents(cashIn as CashIn, 'E2')], [60_00n, 30_00n])
 })
 

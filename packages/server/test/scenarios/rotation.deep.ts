@@ -5,7 +5,7 @@ import { eventTypes } from '@pixgate/spec'
 import { publicKeys } from '../../../../examples/demo/public-keys.ts'
 import { startReceiver as startDemoReceiver } from '../../../../examples/demo/receiver.ts'
 import { createIds } from '../../src/platform/ids.ts'
-import { readSealed, rewrap } from '../../src/webhooks/index.ts'
+import { rewrap } from '../../src/webhooks/rewrap.ts'
 import { assertBooks } from '../support/books.ts'
 import { deliveryStates, storeNotification } from '../support/deliveries.ts'
 import { type Gateway, type Gateways, gateways } from '../support/gateways.ts'
@@ -146,7 +146,7 @@ test('[encryption.3] [rotation.1] the encryption key is rotated, and everything 
   assert.equal(needed.level, 'warn')
   const keys = { current: NEW_KEY, previous: ENCRYPTION_KEY }
   const dependencies = { database: all.database, clock: all.clock, ids: createIds(all.clock) }
-  assert.partialDeepStrictEqual(await rewrap(readSealed, { ...dependencies, keys }), [{ outcome: 'rewrapped' }])
+  assert.partialDeepStrictEqual(await rewrap({ ...dependencies, keys }), [{ outcome: 'rewrapped' }])
   const [maker, promoter] = all.running as [Gateway, Gateway]
   await rotate(maker, promoter)
   await all.roll({ PIXGATE_ENCRYPTION_KEY: NEW_KEY })

@@ -1,8 +1,8 @@
 import { Refusal } from '@pixgate/spec'
-import { Batch, Contended, Duplicates, Planner } from '../../src/engine/batch.ts'
+import { Batch, Contended } from '../../src/engine/batch.ts'
 import type { Draft } from '../../src/engine/draft.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { Cache, type LoadedState, Loader, movementKey } from '../../src/engine/loader.ts'
+import { Cache, type LoadedState, movementKey } from '../../src/engine/loader.ts'
 import { type Command, identityKeys, type Operation } from '../../src/engine/operation.ts'
 import type { Reader } from '../../src/engine/reader.ts'
 import type { WriteResult } from '../../src/engine/writer.ts'
@@ -41,20 +41,12 @@ const BOUNDS = { batchMax: 256, queueMax: 5_000 }
 export function createMemoryEngine(options: MemoryEngineOptions): Engine {
   const reader = createMemoryReader(options.tables)
   const cache = new Cache(24)
-  const unheard = new WeakSet<Command<unknown>>()
-  const batch = new Batch({
-    ...options,
-    cache,
-    writer: new MemoryWriter(options, cache, reader),
-    loader: new Loader(options.clock, reader, cache),
-    planner: new Planner(options.clock, options.ids, unheard),
-    duplicates: new Duplicates(options.database, options.clock, reader),
-  })
+  const batch = new Batch({ ...options, cache, reader, writer: new MemoryWriter(options, cache) })
   const batcher = createBatcher<Command<unknown>, unknown>((commands) => batch.run(commands), BOUNDS)
   return {
     execute: <Outcome>(command: Command<Outcome>) =>
       batcher.submit(command).catch((error) => {
-        unheard.add(command)
+        batch.unheard.add(command)
         const isPassing =
           error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended
         throw isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1, cause: error }) : error
@@ -70,12 +62,10 @@ export function createMemoryEngine(options: MemoryEngineOptions): Engine {
 class MemoryWriter {
   readonly #options: MemoryEngineOptions
   readonly #cache: Cache
-  readonly #reader: Reader
 
-  constructor(options: MemoryEngineOptions, cache: Cache, reader: Reader) {
+  constructor(options: MemoryEngineOptions, cache: Cache) {
     this.#options = options
     this.#cache = cache
-    this.#reader = reader
   }
 
   async write(draft: Draft): Promise<WriteResult> {
@@ -98,7 +88,7 @@ class MemoryWriter {
   async writeHolding(command: Command<unknown>, plan: (loaded: LoadedState) => Draft) {
     const { tables, halt } = this.#options
     await halt('rows that are held')
-    const draft = plan(loadedOf(tables, command, this.#reader))
+    const draft = plan(loadedOf(tables, command))
     if (draft.isEmpty) return undefined
     const result = tables.commit(draft)
     this.#cache.clear()
@@ -136,7 +126,7 @@ class MemoryWriter {
   }
 }
 
-function loadedOf(tables: Tables, { reads, movements = [] }: Command<unknown>, _reader: Reader): LoadedState {
+function loadedOf(tables: Tables, { reads, movements = [] }: Command<unknown>): LoadedState {
   const operations = reads.flatMap((id) => tables.operation(id) ?? [])
   return {
     accounts: new Map(tables.accounts),

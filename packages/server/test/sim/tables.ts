@@ -218,7 +218,7 @@ export class Tables {
 
   #writeCases(draft: Draft): void {
     const { cases, now } = draft
-    for (const { isClosed, told: _, ...opened } of cases.opened) {
+    for (const { isClosed, reports: _, ...opened } of cases.opened) {
       const name = caseName(opened.operationId, opened.kind, opened.reference)
       const known = this.cases.get(this.#caseIds.get(name) ?? '')
       if (known) {
@@ -242,10 +242,10 @@ export class Tables {
       const siblings = this.#casesOf.get(row.operationId) ?? []
       this.#casesOf.set(row.operationId, [...siblings, row])
     }
-    for (const { id, told, isTouched } of cases.changed) {
+    for (const { id, reports, isTouched } of cases.changed) {
       const row = this.cases.get(id)
       if (!row) continue
-      const facts = told.at(-1)
+      const facts = reports.at(-1)
       const isNew = facts !== undefined && !isDeepStrictEqual(facts, row.facts)
       if (isNew) Object.assign(row, { facts, rule: facts.rule })
       if (isTouched || isNew) row.version += 1
@@ -265,7 +265,7 @@ export class Tables {
    */
   #assertVersions(draft: Draft): void {
     const anew = new Set(
-      [...draft.cases.opened, ...draft.cases.changed.filter(({ told }) => told.length > 0)].map(
+      [...draft.cases.opened, ...draft.cases.changed.filter(({ reports }) => reports.length > 0)].map(
         ({ operationId }) => operationId,
       ),
     )

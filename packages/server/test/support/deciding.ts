@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { CaseDecision } from '@pixgate/spec'
-import type { CaseDecider, CaseOrder, CaseOutcome, DecidableCase } from '../../src/cases/case.ts'
+import type { CaseDecider, CaseOrder, DecidableCase } from '../../src/cases/case.ts'
 import { isCashIn } from '../../src/cash-in/index.ts'
 import { isCashOut } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
@@ -71,11 +71,10 @@ export async function decideCase(
   order: CaseOrder,
 ): Promise<Operation> {
   const before = await anyOf(database, operationId)
-  const { operation } = await engine.execute<CaseOutcome>({
+  return engine.execute<Operation>({
     ...deciderOf(before).looks(before, openCase, order),
     decide: (state, now) => decided(state, operationId, openCase, order, now),
   })
-  return operation
 }
 
 function decided(
@@ -84,7 +83,7 @@ function decided(
   openCase: DecidableCase,
   order: CaseOrder,
   now: number,
-): Decision<CaseOutcome> {
+): Decision<Operation> {
   const operation = state.operation(id)
   assert.ok(operation)
   return deciderOf(operation).decide(operation, openCase, order, state, now)

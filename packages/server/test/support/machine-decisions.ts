@@ -109,7 +109,7 @@ function offersOf(operation: Operation): Offer[] {
       machine,
       operation,
       { ...openCase, facts: {} },
-      (_, guard) => holds(operation, openCase, guard),
+      (guard) => holds(operation, openCase, guard),
       () => [],
     )
       .filter(
@@ -178,7 +178,7 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
   const first = orderedBy(machine as never, operation as never, facing, order, step as never, now)
   const last = endedBy(machine as never, facing, first, (after: Operation) => stepFor(after, true) as never, now)
   const notifications = last.notifications?.map((one) => ({ ...one, body: Buffer.from('{}') })) ?? []
-  const outcome = (last.outcome.operation as Operation).status
+  const outcome = (last.outcome as Operation).status
   return { ...last, notifications, exact: ['available', 'reserved'] as const, outcome }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import test from 'node:test'
 import { createSealer } from '../../src/platform/sealing.ts'
-import { Unreadable } from '../../src/webhooks/index.ts'
+import { Unreadable } from '../../src/webhooks/sealed.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { keyringOf, placeOfKey, setPrivateKey, signerOf } from '../support/signing-keys.ts'
 

@@ -5,7 +5,8 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createIds } from '../../src/platform/ids.ts'
 import { createSealer, type EncryptionKeys } from '../../src/platform/sealing.ts'
-import { adviseOn, openSigning, readSealed, rewrap as rewrapAll } from '../../src/webhooks/index.ts'
+import { openSigning } from '../../src/webhooks/index.ts'
+import { adviseOn, rewrap as rewrapAll } from '../../src/webhooks/rewrap.ts'
 import { unseal } from '../../src/webhooks/sealed.ts'
 import { makeSecret, readSealedSecrets } from '../../src/webhooks/secrets.ts'
 import { capturedLog } from '../support/captured-log.ts'
@@ -33,7 +34,7 @@ async function sealedWithOld(t: TestContext) {
   const input = { params: undefined, query: undefined, body: { reason: 'the tests' }, context: requestContext }
   const { id: next } = (await handlers.createSigningKey(input)).body
   const rewrap = async (keys: EncryptionKeys) =>
-    (await rewrapAll(readSealed, { database, clock, ids, keys })).map(({ outcome }) => outcome)
+    (await rewrapAll({ database, clock, ids, keys })).map(({ outcome }) => outcome)
   return { url, database, current, next, rewrap }
 }
 
@@ -68,7 +69,7 @@ test('[encryption.3] ended halfway, it goes on where it was', async (t) => {
       return transactions > 1 ? Promise.reject(new Error('killed')) : database.transaction(work)
     }) as typeof database.transaction,
   }
-  await assert.rejects(rewrapAll(readSealed, { database: dying, clock, ids, keys: both }), /killed/)
+  await assert.rejects(rewrapAll({ database: dying, clock, ids, keys: both }), /killed/)
   assert.deepEqual(await rewrap(both), ['current_already', 'rewrapped'])
 })
 
@@ -94,7 +95,7 @@ test('[encryption.3] a key that signs no more meanwhile is not brought back', as
       return database.transaction(work)
     }) as typeof database.transaction,
   }
-  const results = await rewrapAll(readSealed, { database: racing, clock, ids, keys: both })
+  const results = await rewrapAll({ database: racing, clock, ids, keys: both })
   assert.deepEqual(
     results.map(({ outcome }) => outcome),
     ['rewrapped', 'gone'],
@@ -140,7 +141,7 @@ test('[encryption.3] [encryption.4] the secrets of endpoints are sealed anew, to
   const { opened } = await withSecrets(sealed)
   const before = await opened(old)
   assert.equal(new Set(before).size, 2)
-  assert.deepEqual(await adviseOn(readSealed, database, both), [
+  assert.deepEqual(await adviseOn(database, both), [
     'PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 4 of 4 sealed secrets: run rewrap-keys',
   ])
   assert.deepEqual(await rewrap(both), ['rewrapped', 'rewrapped', 'rewrapped', 'rewrapped'])

@@ -243,29 +243,6 @@ export async function trialBalance(queries: Queries, untilMs: number | null): Pr
   }))
 }
 
-/** Verifies the books periodically. */
-export interface LedgerVerifier {
-  /**
-   * Verifies once, and logs every fault as an error.
-   * @throws if the database does not answer
-   */
-  verifyOnce(): Promise<Verification>
-  /** `undefined` before the first verification. */
-  lastVerification(): Verification | undefined
-  /** `undefined` if not started. */
-  standing(): LedgerStanding | undefined
-  start(): void
-  /** Cancels a running verification, which only reads. */
-  stop(): Promise<void>
-}
-
-export interface LedgerStanding {
-  /** Last verification, or the start of the verifier before the first one. Epoch milliseconds. */
-  readonly at: number
-  /** `undefined` before the first verification. */
-  readonly faults: number | undefined
-}
-
 export interface VerifierOptions {
   readonly databaseUrl: string
   readonly logger: Logger
@@ -284,21 +261,19 @@ const EVERY_MS = 60 * 60 * 1_000
 /** Delay after a database failure. @source rules#ledger.verify.4 */
 const AGAIN_AFTER_MS = 60_000
 
-/** Holds no connection between verifications, and its own one during a verification. @source rules#ledger.verify.4 */
-export function createLedgerVerifier({
-  databaseUrl,
-  logger,
-  pause,
-  clock,
-  onVerified,
-}: VerifierOptions): LedgerVerifier {
+/**
+ * Verifies the books periodically. Holds no connection between verifications, and its own one during a verification.
+ * @source rules#ledger.verify.4
+ */
+export function createLedgerVerifier({ databaseUrl, logger, pause, clock, onVerified }: VerifierOptions) {
   const stopping = new AbortController()
   const { signal } = stopping
   let last: Verification | undefined
   let startedAt: number | undefined
   let finished = Promise.resolve()
 
-  async function verifyOnce(): Promise<Verification> {
+  /** Logs every fault as an error. @throws if the database does not answer */
+  async function verifyOnce(): Promise<void> {
     last = await withSnapshot({ url: databaseUrl, name: 'pixgate verify', signal }, async (queries) => {
       await workAsApplication(queries)
       return verify(queries)
@@ -309,7 +284,6 @@ export function createLedgerVerifier({
         logger.error({ check: name, count }, 'More faults of this kind exist than were logged.')
     }
     await onVerified?.(last)
-    return last
   }
 
   async function run(): Promise<void> {
@@ -329,14 +303,14 @@ export function createLedgerVerifier({
   }
 
   return {
-    verifyOnce,
-    lastVerification: () => last,
+    /** Before the first verification, the start of the verifier; `undefined` if it was not started. */
     standing: () => last ?? (startedAt === undefined ? undefined : { at: startedAt, faults: undefined }),
     start: () => {
       startedAt = clock.now()
       // The loop ends when `stop` aborts its wait.
       finished = run().catch(() => undefined)
     },
+    /** Cancels a running verification, which only reads. */
     stop: () => {
       stopping.abort()
       return finished

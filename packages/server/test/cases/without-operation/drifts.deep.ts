@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createDriftCases, type Verified } from '../../../src/cases/drifts.ts'
+import { reportDrifts, type Verified } from '../../../src/cases/drifts.ts'
 import { testDatabase } from '../../support/database.ts'
 import { testEngine } from '../../support/engine.ts'
 import { cases } from '../../support/evidence.ts'
@@ -11,7 +11,7 @@ import { caseWorld as world } from '../fixture.ts'
 async function caseWorld(t: TestContext) {
   const { url, database } = await testDatabase(t)
   const { engine } = testEngine(t, url)
-  const { report } = createDriftCases({ engine, database })
+  const report = (verification: Verified) => reportDrifts({ engine, database }, verification)
   const found = (...examples: string[]): Promise<void> => report(verified(examples, examples.length))
   return { found, report, cases: () => cases(database) }
 }
@@ -34,7 +34,7 @@ test('[cases.60] each fault is a case, once, which closes by itself when it is g
 
 test('[cases.60] a fault that an operator closed as explained opens no case again', async (t) => {
   const { database, service, read, decide, say } = await world(t)
-  const { report } = createDriftCases({ engine: service.engine, database })
+  const report = (verification: Verified) => reportDrifts({ engine: service.engine, database }, verification)
   await report(verified(['a'], 1))
   const [{ id }] = (await read('?kind=ledger_drift')).data
   const { body } = await decide(id, 'close')
