@@ -19,14 +19,12 @@ const table: readonly Unit[] = [
 
   { unit: 'server/platform', level: '1', mayImport: ['0'] },
   { unit: 'server/audit', level: '1', mayImport: ['0', 'server/platform'] },
-  { unit: 'server/credentials', level: '1', mayImport: ['0', 'server/platform'] },
   { unit: 'server/banks', level: '1', mayImport: ['0', 'server/platform'] },
 
   { unit: 'server/ledger', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/balance', level: '2', mayImport: ['0', '1'] },
-  { unit: 'server/api-keys', level: '2', mayImport: ['0', '1'] },
-  { unit: 'server/operators', level: '2', mayImport: ['0', '1'] },
-  { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/access', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/health', level: '2', mayImport: ['0', '1', 'server/access'] },
   { unit: 'server/reference', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/retention', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/subject', level: '2', mayImport: ['0', '1'] },
@@ -34,7 +32,7 @@ const table: readonly Unit[] = [
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
   { unit: 'server/operations', level: '3', mayImport: ['0', '1', 'server/engine'] },
-  { unit: 'server/cases', level: '3', mayImport: ['0', '1', 'server/engine', 'server/operations', 'server/operators'] },
+  { unit: 'server/cases', level: '3', mayImport: ['0', '1', 'server/engine', 'server/operations', 'server/access'] },
 
   { unit: 'server/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },

@@ -1,10 +1,9 @@
-import { modeOf as modeOfKey } from '../../packages/server/src/api-keys/keys.ts'
-import { modeOf as modeOfToken } from '../../packages/server/src/operators/operators.ts'
+import { apiKeyFormat, operatorTokenFormat } from '../../packages/server/src/access/credentials.ts'
 import type { Check } from './check.ts'
 import { repositoryFiles, type SourceFile } from './repository.ts'
 
 /** Its vectors are keys of bytes that anybody can count. */
-const VECTORS = 'packages/server/test/api-keys/key.test.ts'
+const VECTORS = 'packages/server/test/access/key.test.ts'
 
 /** A key or a token of ours is one if its checksum is right; examples in documents have a wrong one. */
 const OWN = /\bpix_(?:op_)?(?:test|live)_[0-9A-Za-z]{49}(?![0-9A-Za-z])/g
@@ -33,7 +32,7 @@ export function secretProblems(files: readonly SourceFile[]): string[] {
 }
 
 function isOwn(text: string): boolean {
-  return (modeOfKey(text) ?? modeOfToken(text)) !== undefined
+  return (apiKeyFormat.modeOf(text) ?? operatorTokenFormat.modeOf(text)) !== undefined
 }
 
 /** The check over every file: what was committed once is known for good. */

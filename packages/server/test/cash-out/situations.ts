@@ -5,7 +5,7 @@ import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/commands.t
 import { decideCashOut } from '../../src/cash-out/rules.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
 import type { ControlName, Document, State } from '../../src/engine/operation.ts'
-import type { Person } from '../../src/operators/index.ts'
+import type { Person } from '../../src/access/index.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { orderId } from '../../src/platform/ids.ts'
 import { INSTALLATION, limitsOf, MADE_BY, NOTHING_USED } from '../support/limits.ts'

@@ -20,7 +20,7 @@ import {
   type SwitchSetting,
 } from '../../src/controls/commands.ts'
 import { createDryRun } from '../../src/engine/dry-run.ts'
-import { everybody, holdersVersion } from '../../src/operators/operators.ts'
+import { everybody, holdersVersion } from '../../src/access/operators.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'

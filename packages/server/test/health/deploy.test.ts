@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import type { BreakerName } from '../../src/banks/breaker.ts'
 import type { RefusedCall } from '../../src/banks/calls.ts'
 import { CERTIFICATE_OWNERS } from '../../src/banks/certificates.ts'
-import { REFUSAL_REASONS } from '../../src/credentials/credentials.ts'
+import { REFUSAL_REASONS } from '../../src/access/refusals.ts'
 import {
   BREAKER_STATES,
   CALLBACK_ORIGINS,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { type Authenticate, databaseKnowing, KEY, keyAuthenticator, OTHER_KEY, UNKNOWN_KEY } from './fixture.ts'
+import { type Authenticate, databaseKnowing, KEY, keyAuthenticator, OTHER_KEY, UNKNOWN_KEY } from './key-fixture.ts'
 
 const START = Date.parse('2026-11-21T13:00:00Z')
 

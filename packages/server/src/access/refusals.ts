@@ -1,89 +1,9 @@
-import { crc32 } from 'node:zlib'
 import { limits, Refusal } from '@pixgate/spec'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
-import type { Caller } from '../platform/http/handler.ts'
 import type { Logger } from '../platform/log.ts'
 import { networkOf } from '../platform/networks.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
-
-/**
- * Format of keys and tokens: prefix, secret, checksum. The checksum recognises junk without a query, and a leaked key
- * among lookalikes.
- * @source rules#api-keys.2, rules#operators.2
- */
-
-/** A credential opens one mode only. */
-export type Mode = 'sandbox' | 'production'
-
-export const SECRET_BYTES = 32
-
-const SECRET_LENGTH = 43
-const CHECKSUM_LENGTH = 6
-const DISPLAY_LENGTH = 8
-
-export interface TokenKind {
-  /** Exact length of every key. */
-  readonly length: number
-  /**
-   * Formats a secret as a key.
-   * @param secret {@link SECRET_BYTES} random bytes, all significant: 43 base62 characters hold 256 bits
-   */
-  format(mode: Mode, secret: Buffer): string
-  /** The mode of a well-formed key, which may still be unknown; `undefined` for other texts. */
-  modeOf(text: string): Mode | undefined
-  /** The part of a key that may be stored and shown. @source rules#api-keys.3 */
-  displayOf(key: string): string
-}
-
-/**
- * Defines a kind.
- * @param pattern of the whole text with its prefix
- * @param prefixes of equal length
- */
-export function tokenKind(pattern: string, prefixes: Readonly<Record<Mode, string>>): TokenKind {
-  const shape = new RegExp(pattern)
-  return {
-    length: prefixes.sandbox.length + SECRET_LENGTH + CHECKSUM_LENGTH,
-    format: (mode, secret) => {
-      const unchecked = prefixes[mode] + base62(BigInt(`0x${secret.toString('hex')}`), SECRET_LENGTH)
-      return unchecked + checksum(unchecked)
-    },
-    modeOf: (text) => {
-      if (!shape.test(text) || checksum(text.slice(0, -CHECKSUM_LENGTH)) !== text.slice(-CHECKSUM_LENGTH))
-        return undefined
-      return text.startsWith(prefixes.sandbox) ? 'sandbox' : 'production'
-    },
-    displayOf: (key) => key.slice(prefixes.sandbox.length).slice(0, DISPLAY_LENGTH),
-  }
-}
-
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const BASE = 62n
-
-function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH)
-}
-
-function base62(value: bigint, length: number): string {
-  let text = ''
-  for (let rest = value; rest > 0n; rest /= BASE) text = ALPHABET.charAt(Number(rest % BASE)) + text
-  return text.padStart(length, '0')
-}
-
-/** One space, then visible ASCII to the end. The scheme is case-insensitive (RFC 9110). */
-const BEARER = /^Bearer ([!-~]+)$/i
-
-/** The token of an `Authorization` header, if any. @source rules#http.6 */
-export function bearerToken(authorization: string | undefined): string | undefined {
-  return BEARER.exec(authorization ?? '')?.[1]
-}
-
-/** The id of the calling named operator; `null` for the administrative token. @source rules#operators.7 */
-export function namedOperatorOf({ id, name }: Caller): string | null {
-  return name === undefined ? null : id
-}
 
 /**
  * Slows down guessing, per address and in total. Called only after the token was compared, so that a right one is never
@@ -95,8 +15,8 @@ export interface WrongTokens {
   refusal(address: string): Refusal
 }
 
-/** Bounds the memory that strangers can occupy. More addresses meet the total limit. */
-const ADDRESSES_MAX = 10_000
+/** Bounds the memory that strangers can occupy. */
+export const ADDRESSES_MAX = 10_000
 
 export function createWrongTokens(clock: Clock): WrongTokens {
   const buckets = (perMinute: number, bucketsMax: number) =>
@@ -114,42 +34,6 @@ export function createWrongTokens(clock: Clock): WrongTokens {
 
 export function rateLimited(waitMs: number): Refusal {
   return new Refusal('rate_limited', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
-}
-
-/** A use, in epoch milliseconds. */
-export interface Use {
-  readonly id: string
-  readonly usedAt: number
-}
-
-/**
- * Collects the times of use of keys or operators off the request's path, each at most once a minute and process.
- * @source rules#api-keys.11
- */
-export interface LastUsed {
-  note(id: string): void
-  /** Writes all recorded uses at once. @throws errors of the write; the uses are recorded again a minute later */
-  flush(): Promise<void>
-}
-
-/** @param idsMax number of remembered ids; beyond it, some are written more often */
-export function createLastUsed(clock: Clock, idsMax: number, write: (uses: readonly Use[]) => Promise<void>): LastUsed {
-  const notedAt = new LRUCache<string, number>({ max: idsMax })
-  const pending = new Map<string, number>()
-  return {
-    note: (id) => {
-      const now = clock.now()
-      const before = notedAt.get(id)
-      if (before !== undefined && now - before < limits.lastUsedEveryMs) return
-      notedAt.set(id, now)
-      pending.set(id, now)
-    },
-    flush: async () => {
-      const uses = [...pending].map(([id, usedAt]) => ({ id, usedAt }))
-      pending.clear()
-      if (uses.length > 0) await write(uses)
-    },
-  }
 }
 
 /** Reasons of refusals. `throttled`: 429, whatever was sent. @source rules#metrics.8 */

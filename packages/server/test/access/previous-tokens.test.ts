@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, endpoints, limits, Refusal } from '@pixgate/spec'
-import type { ConfiguredTokens } from '../../src/operators/authenticate.ts'
-import type { ActiveOperator } from '../../src/operators/operators.ts'
-import { ADMIN_TOKEN, databaseWith, METRICS_TOKEN, operatorAuthenticator } from './fixture.ts'
+import type { ConfiguredTokens } from '../../src/access/authenticate.ts'
+import {
+  ADMIN_TOKEN,
+  databaseWith,
+  METRICS_TOKEN,
+  operatorAuthenticator,
+  type TestOperator,
+} from './operator-fixture.ts'
 
 const PREVIOUS = {
   adminTokenPrevious: 'the-administrative-token-before',
@@ -11,7 +16,7 @@ const PREVIOUS = {
 } as const
 
 /** Who is let in with a token, and which previous secrets were used. */
-function operatorDoor(previous: Partial<ConfiguredTokens> = PREVIOUS, operators: readonly ActiveOperator[] = []) {
+function operatorDoor(previous: Partial<ConfiguredTokens> = PREVIOUS, operators: readonly TestOperator[] = []) {
   const used: string[] = []
   const { database } = databaseWith(...operators)
   const authenticate = operatorAuthenticator(
@@ -44,7 +49,7 @@ test('[rotation.1] a token that was replaced opens nothing, and counts as a wron
 })
 
 test('[rotation.1] [operators.6] once there is a named admin, the token before opens what the administrative token still does, and no more', async () => {
-  const ana: ActiveOperator = { id: 'ana', name: 'Ana', role: 'admin', hash: Buffer.alloc(32) }
+  const ana: TestOperator = { id: 'ana', name: 'Ana', role: 'admin', hash: Buffer.alloc(32) }
   const { outcome, used } = operatorDoor(PREVIOUS, [ana])
   assert.equal(await outcome(PREVIOUS.adminTokenPrevious, endpoints.getCashOutSwitch), 'unauthorized')
   assert.deepEqual(used, [], 'what is refused is no use')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { API_KEY_PATTERN, generateApiKey } from '@pixgate/spec'
 import fc from 'fast-check'
-import { displayOf, formatKey, modeOf, SECRET_BYTES } from '../../src/api-keys/keys.ts'
+import { apiKeyFormat, SECRET_BYTES } from '../../src/access/credentials.ts'
 
 const secret = fc.uint8Array({ minLength: SECRET_BYTES, maxLength: SECRET_BYTES }).map((bytes) => Buffer.from(bytes))
 const mode = fc.constantFrom('sandbox' as const, 'production' as const)
@@ -20,18 +20,18 @@ const vectors = [
 
 for (const [mode, bytes, key] of vectors) {
   test(`[api-keys.2] the ${mode} key of ${bytes.toString('hex')}`, () => {
-    assert.equal(formatKey(mode, bytes), key)
-    assert.equal(modeOf(key), mode)
+    assert.equal(apiKeyFormat.format(mode, bytes), key)
+    assert.equal(apiKeyFormat.modeOf(key), mode)
   })
 }
 
 test('[api-keys.2] every key has the published form and shows its mode', () => {
   fc.assert(
     fc.property(mode, secret, (mode, bytes) => {
-      const key = formatKey(mode, bytes)
+      const key = apiKeyFormat.format(mode, bytes)
       assert.match(key, new RegExp(API_KEY_PATTERN))
       assert.ok(key.startsWith(mode === 'sandbox' ? 'pix_test_' : 'pix_live_'))
-      assert.equal(modeOf(key), mode)
+      assert.equal(apiKeyFormat.modeOf(key), mode)
     }),
   )
 })
@@ -39,7 +39,7 @@ test('[api-keys.2] every key has the published form and shows its mode', () => {
 test('[api-keys.2] no bit of the secret is lost', () => {
   fc.assert(
     fc.property(mode, secret, (mode, bytes) => {
-      const digits = [...formatKey(mode, bytes).slice(9, 52)].map((digit) => BigInt(digitValue(digit)))
+      const digits = [...apiKeyFormat.format(mode, bytes).slice(9, 52)].map((digit) => BigInt(digitValue(digit)))
       const value = digits.reduce((sum, digit) => sum * 62n + digit, 0n)
       assert.equal(value.toString(16).padStart(64, '0'), bytes.toString('hex'))
     }),
@@ -49,33 +49,33 @@ test('[api-keys.2] no bit of the secret is lost', () => {
 test('[api-keys.2] a key with any one character changed is no key', () => {
   fc.assert(
     fc.property(mode, secret, fc.nat(57), fc.integer({ min: 0x20, max: 0x7e }), (mode, bytes, at, code) => {
-      const key = formatKey(mode, bytes)
+      const key = apiKeyFormat.format(mode, bytes)
       const changed = key.slice(0, at) + String.fromCharCode(code) + key.slice(at + 1)
       fc.pre(changed !== key)
-      assert.equal(modeOf(changed), undefined)
+      assert.equal(apiKeyFormat.modeOf(changed), undefined)
     }),
     { numRuns: 2_000 },
   )
 })
 
 test('[api-keys.2] a key with two neighbours swapped, cut, or with more behind it is no key', () => {
-  const key = formatKey('sandbox', vectors[2][1])
+  const key = apiKeyFormat.format('sandbox', vectors[2][1])
   for (let at = 0; at + 1 < key.length; at++) {
     const swapped = key.slice(0, at) + key.charAt(at + 1) + key.charAt(at) + key.slice(at + 2)
-    if (swapped !== key) assert.equal(modeOf(swapped), undefined, swapped)
-    assert.equal(modeOf(key.slice(0, at)), undefined)
+    if (swapped !== key) assert.equal(apiKeyFormat.modeOf(swapped), undefined, swapped)
+    assert.equal(apiKeyFormat.modeOf(key.slice(0, at)), undefined)
   }
   for (const text of ['', `${key}0`, `${key}\n`, ` ${key}`, generateApiKey.responses[201].example.apiKey]) {
-    assert.equal(modeOf(text), undefined, JSON.stringify(text))
+    assert.equal(apiKeyFormat.modeOf(text), undefined, JSON.stringify(text))
   }
 })
 
 test('[api-keys.2] a right checksum does not make a key of another text', () => {
-  assert.equal(modeOf('pix_prod_00000000000000000000000000000000000000000001xE9Zo'), undefined)
+  assert.equal(apiKeyFormat.modeOf('pix_prod_00000000000000000000000000000000000000000001xE9Zo'), undefined)
 })
 
 test('[api-keys.3] what is kept to distinguish keys is eight characters of the secret', () => {
-  assert.equal(displayOf('pix_test_aBcDeFgHiJ'), 'aBcDeFgH')
+  assert.equal(apiKeyFormat.displayOf('pix_test_aBcDeFgHiJ'), 'aBcDeFgH')
 })
 
 function digitValue(digit: string): number {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type ApiKeyScope, apiKeyScopes, type Endpoint, endpoints } from '@pixgate/spec'
-import { formatKey } from '../../src/api-keys/keys.ts'
-import { sha256 } from '../../src/platform/crypto.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { scrape } from '../support/metrics.ts'
@@ -144,11 +142,11 @@ test('[api-keys.11] the list shows when a key was used last, to the minute, once
 test('[api-keys.11] that it cannot be written fails no request, and is written a minute later', async (t) => {
   const { pix, make, newest, balance } = await keyWorld(t)
   const apiKey = await make()
-  await administer(pix.databaseUrl, 'REVOKE UPDATE (last_used_at) ON api_key FROM pixgate_app')
+  await administer(pix.databaseUrl, 'REVOKE UPDATE (last_used_at) ON credential FROM pixgate_app')
   assert.equal((await balance(apiKey)).status, 200)
   await assert.rejects(pix.work())
   assert.equal((await balance(apiKey)).status, 200)
-  await administer(pix.databaseUrl, 'GRANT UPDATE (last_used_at) ON api_key TO pixgate_app')
+  await administer(pix.databaseUrl, 'GRANT UPDATE (last_used_at) ON credential TO pixgate_app')
   pix.clock.advance(60_000)
   assert.equal((await balance(apiKey)).status, 200)
   await pix.work()
@@ -162,7 +160,7 @@ test('[api-keys.11] a key that somebody else holds in a transaction is left for 
   await balance(apiKey)
   await pix.database.transaction(async (queries) => {
     await queries.rows<[string], never>(
-      { name: 'test.holdKey', text: 'SELECT id FROM api_key WHERE id = $1 FOR UPDATE' },
+      { name: 'test.holdKey', text: 'SELECT id FROM credential WHERE id = $1 FOR UPDATE' },
       [id],
     )
     await pix.work()
@@ -200,23 +198,6 @@ test('[api-keys.1] [http.16] no body, an empty one and nulls make the key that m
     )
   }
   assert.equal((await admin('POST', '/api-key/generate')).status, 201)
-})
-
-test('[api-keys.1] what a process of the version before makes, which knows nothing of terms, may do everything', async (t) => {
-  const { pix, newest, balance } = await keyWorld(t)
-  const apiKey = formatKey('sandbox', Buffer.alloc(32, 5))
-  await administer(
-    pix.databaseUrl,
-    `SET ROLE pixgate_app;
-     INSERT INTO api_key (id, hash, display, created_at)
-     VALUES ('ffffffff-3f00-7000-8000-1a2b3c4d5e6f', '\\x${sha256(apiKey).toString('hex')}', 'aBcDeFgH', now());
-     INSERT INTO audit (id, at, actor, action, subject, address, facts)
-     VALUES (gen_random_uuid(), now(), 'admin', 'api_key.generated', 'ffffffff-3f00-7000-8000-1a2b3c4d5e6f', '127.0.0.1',
-             '{"display": "aBcDeFgH"}')`,
-  )
-  assert.equal((await balance(apiKey)).status, 200)
-  const { scopes, cidrs, expiresAt } = await newest()
-  assert.deepEqual([scopes, cidrs, expiresAt], [apiKeyScopes, null, null])
 })
 
 test('[api-keys.1] [http.1] terms that are none are 400 with the field, and make no key', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type Endpoint, endpoints, OPERATOR_TOKEN_PATTERN, type OperatorRole, operatorRoles } from '@pixgate/spec'
-import { formatToken } from '../../src/operators/operators.ts'
+import { operatorTokenFormat } from '../../src/access/credentials.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { PRODUCTION } from '../support/environment.ts'
@@ -60,7 +60,7 @@ test('[operators.1] [operators.2] [operators.7] a token is shown once, kept as a
     { actor: ana.id, name: 'Ana Souza', action: 'operator.created', subject: bia.id, facts: facts(bia) },
   ])
   const [{ everything } = { everything: '' }] = await pix.database.rows<[], { everything: string }>(
-    { name: 'test.operators', text: 'SELECT string_agg(o::text, $$,$$) AS everything FROM operator o' },
+    { name: 'test.operators', text: 'SELECT string_agg(o::text, $$,$$) AS everything FROM credential o' },
     [],
   )
   for (const { token } of [ana, bia]) assert.ok(!everything.includes(token.slice(12, 24)))
@@ -70,8 +70,8 @@ test('[operators.2] a token of production, one with a wrong checksum, an API key
   const { pix, as, make } = await operatorWorld(t)
   const { token } = await make('Ana', 'viewer')
   const tokens = [
-    formatToken('production', Buffer.alloc(32, 7)),
-    formatToken('sandbox', Buffer.alloc(32, 7)),
+    operatorTokenFormat.format('production', Buffer.alloc(32, 7)),
+    operatorTokenFormat.format('sandbox', Buffer.alloc(32, 7)),
     token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
     pix.apiKey,
   ]
@@ -91,7 +91,7 @@ const { DATABASE_URL: _, ...IN_PRODUCTION } = {
 test('[operators.2] in production the tokens of the sandbox open nothing, and its own do', async (t) => {
   const { pix, make } = await operatorWorld(t)
   const sandbox = await make('Ana', 'viewer')
-  const live = formatToken('production', Buffer.alloc(32, 3))
+  const live = operatorTokenFormat.format('production', Buffer.alloc(32, 3))
   // They were sealed with the sandbox's key.
   await administer(pix.databaseUrl, 'DELETE FROM webhook_secret; DELETE FROM signing_key')
   const url = await neighbourOf(t, pix, IN_PRODUCTION)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { listApiKeys, Refusal } from '@pixgate/spec'
-import { formatKey } from '../../src/api-keys/keys.ts'
+import { apiKeyFormat } from '../../src/access/credentials.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { operatorAuthenticator } from '../operators/fixture.ts'
-import { ADMIN_TOKEN, type Authenticate, databaseKnowing, KEY, keyAuthenticator, UNKNOWN_KEY } from './fixture.ts'
+import { ADMIN_TOKEN, type Authenticate, databaseKnowing, KEY, keyAuthenticator, UNKNOWN_KEY } from './key-fixture.ts'
+import { operatorAuthenticator } from './operator-fixture.ts'
 
-const LIVE_KEY = formatKey('production', Buffer.alloc(32, 7))
+const LIVE_KEY = apiKeyFormat.format('production', Buffer.alloc(32, 7))
 
 const clock = { now: () => 0 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, getMetrics, limits, listApiKeys, Refusal } from '@pixgate/spec'
-import { formatToken } from '../../src/operators/operators.ts'
+import { operatorTokenFormat } from '../../src/access/credentials.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { ADMIN_TOKEN, databaseWith, METRICS_TOKEN, operatorAuthenticator } from './fixture.ts'
+import { ADMIN_TOKEN, databaseWith, METRICS_TOKEN, operatorAuthenticator } from './operator-fixture.ts'
 
 const START = Date.parse('2026-11-21T13:00:00Z')
 
@@ -119,7 +119,7 @@ test('[logs.3] [metrics.8] wrong tokens are counted by reason, and are one line 
 })
 
 test('[api-keys.7] [operators.2] a named operator gets in while well-formed wrong tokens flood the process, each at no question of its own', async () => {
-  const token = formatToken('sandbox', Buffer.alloc(32, 7))
+  const token = operatorTokenFormat.format('sandbox', Buffer.alloc(32, 7))
   const { database, asked } = databaseWith({ id: 'ana', name: 'Ana', role: 'operator', hash: sha256(token) })
   const authenticate = operatorAuthenticator({ now: () => START }, { database })
   const request = (shown: string) =>
@@ -131,7 +131,7 @@ test('[api-keys.7] [operators.2] a named operator gets in while well-formed wron
   const wrong = (index: number) => {
     const secret = Buffer.alloc(32)
     secret.writeUInt32BE(index)
-    return formatToken('sandbox', secret)
+    return operatorTokenFormat.format('sandbox', secret)
   }
   const flood = Array.from({ length: 3_000 }, (_, index) => request(wrong(index)).then(() => assert.fail(), String))
   const { id, name, role } = await request(token)

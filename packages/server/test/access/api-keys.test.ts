@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { apiKeyScopes, deactivateApiKey, type Endpoint, generateApiKey, listApiKeys, Refusal } from '@pixgate/spec'
 import pg from 'pg'
-import { createApiKeysModule } from '../../src/api-keys/index.ts'
-import { type KeyRequest, modeOf } from '../../src/api-keys/keys.ts'
-import { createRefusalReports } from '../../src/credentials/credentials.ts'
+import type { KeyRequest } from '../../src/access/api-keys.ts'
+import { apiKeyFormat } from '../../src/access/credentials.ts'
+import { createAccessModule } from '../../src/access/index.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
@@ -24,14 +24,17 @@ async function apiKeys(t: TestContext) {
     clock,
     ids: createIds(clock),
     mode: 'sandbox',
-    reports: createRefusalReports(capturedLog().logger),
+    adminToken: 'the-administrative-token-of-this-test',
+    logger: capturedLog().logger,
+    onRefused: () => undefined,
+    onPreviousSecret: () => undefined,
     rateLimitPerMinute: 0,
   } as const
-  const module = createApiKeysModule(options)
+  const module = createAccessModule(options)
   return {
     ...module,
     /** The same module in another process. */
-    elsewhere: createApiKeysModule(options),
+    elsewhere: createAccessModule(options),
     advance: (ms: number) => {
       time += ms
     },
@@ -57,7 +60,7 @@ async function apiKeys(t: TestContext) {
     dump: async () => {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
-      const keys = await client.query('SELECT k::text AS line, k.* FROM api_key k ORDER BY id')
+      const keys = await client.query('SELECT k::text AS line, k.* FROM credential k ORDER BY id')
       const audit = await client.query('SELECT a::text AS line, a.* FROM audit a ORDER BY id')
       await client.end()
       return { keys: keys.rows, audit: audit.rows }
@@ -98,10 +101,10 @@ test('[api-keys.1] a key is answered once with 201, and lets its bearer in, here
   const pix = await apiKeys(t)
   const { status, body } = await pix.generate()
   assert.equal(status, 201)
-  assert.equal(modeOf(body.apiKey), 'sandbox')
+  assert.equal(apiKeyFormat.modeOf(body.apiKey), 'sandbox')
   assert.equal(body.createdAt, '2026-11-21T13:00:00.250Z')
   const { keys } = await pix.dump()
-  for (const authenticate of [pix.authenticate, pix.elsewhere.authenticate]) {
+  for (const authenticate of [pix.authenticateKey, pix.elsewhere.authenticateKey]) {
     assert.deepEqual(await authenticate(bearer(body.apiKey)), {
       credential: 'api-key',
       id: keys[0].id,
@@ -139,7 +142,7 @@ test('[http.14] [PL-5] a request that has lapsed neither makes a key nor deactiv
   await assert.rejects(pix.deactivate(id, live), refused('overloaded'))
   const { keys, audit } = await pix.dump()
   assert.deepEqual([keys.length, audit.length], [1, 1])
-  await pix.authenticate(bearer(body.apiKey))
+  await pix.authenticateKey(bearer(body.apiKey))
 })
 
 test('[api-keys.3] the database holds the SHA-256 of a key and eight characters, never the key', async (t) => {
@@ -156,26 +159,26 @@ test('[api-keys.3] the database holds the SHA-256 of a key and eight characters,
 test('[api-keys.4] [api-keys.6] a key deactivated here stops working here at once, elsewhere within 5 s', async (t) => {
   const pix = await apiKeys(t)
   const { body } = await pix.generate()
-  await pix.authenticate(bearer(body.apiKey))
-  await pix.elsewhere.authenticate(bearer(body.apiKey))
+  await pix.authenticateKey(bearer(body.apiKey))
+  await pix.elsewhere.authenticateKey(bearer(body.apiKey))
   const [key] = (await pix.list()).data
   assert.equal((await pix.deactivate(key?.id ?? '')).status, 204)
-  await assert.rejects(async () => pix.authenticate(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(async () => pix.authenticateKey(bearer(body.apiKey)), unauthorized)
   pix.advance(4_999)
-  await pix.elsewhere.authenticate(bearer(body.apiKey))
+  await pix.elsewhere.authenticateKey(bearer(body.apiKey))
   pix.advance(1)
-  await assert.rejects(async () => pix.elsewhere.authenticate(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(async () => pix.elsewhere.authenticateKey(bearer(body.apiKey)), unauthorized)
 })
 
 test('[api-keys.1] [api-keys.6] several keys are active at the same time, and only the one that is named stops working', async (t) => {
   const pix = await apiKeys(t)
   const [first, second] = [await pix.generate(), await pix.generate()]
   assert.notEqual(first.body.apiKey, second.body.apiKey)
-  for (const { body } of [first, second]) await pix.authenticate(bearer(body.apiKey))
+  for (const { body } of [first, second]) await pix.authenticateKey(bearer(body.apiKey))
   const firstKey = (await pix.list()).data.find(({ display }) => display === first.body.apiKey.slice(9, 17))
   await pix.deactivate(firstKey?.id ?? '')
-  await assert.rejects(async () => pix.authenticate(bearer(first.body.apiKey)), unauthorized)
-  await pix.authenticate(bearer(second.body.apiKey))
+  await assert.rejects(async () => pix.authenticateKey(bearer(first.body.apiKey)), unauthorized)
+  await pix.authenticateKey(bearer(second.body.apiKey))
 })
 
 test('[api-keys.6] an unknown id, a deactivated one and what is no id are not found, and leave no trace', async (t) => {
@@ -220,7 +223,7 @@ test('[api-keys.6] without its audit row a key stays active', async (t) => {
   const [key] = (await pix.list()).data
   await pix.sql('REVOKE INSERT ON audit FROM pixgate_app')
   await assert.rejects(pix.deactivate(key?.id ?? ''))
-  await pix.authenticate(bearer(body.apiKey))
+  await pix.authenticateKey(bearer(body.apiKey))
   assert.equal((await pix.list()).data[0]?.deactivatedAt, null)
 })
 

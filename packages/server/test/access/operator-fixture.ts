@@ -1,11 +1,12 @@
-import { createLastUsed, createRefusalReports, type OnRefused } from '../../src/credentials/credentials.ts'
+import type { OperatorRole } from '@pixgate/spec'
 import {
   type AuthenticateOperator,
   type ConfiguredTokens,
   createOperatorAuthenticator,
-  createRoster,
-} from '../../src/operators/authenticate.ts'
-import type { ActiveOperator } from '../../src/operators/operators.ts'
+} from '../../src/access/authenticate.ts'
+import { createCredentialCache, createLastUsed } from '../../src/access/credentials.ts'
+import { hasAdmin } from '../../src/access/operators.ts'
+import { createRefusalReports, type OnRefused } from '../../src/access/refusals.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import type { OnPreviousSecret } from '../../src/platform/secrets.ts'
@@ -15,13 +16,22 @@ import { capturedLog } from '../support/captured-log.ts'
 export const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
 export const METRICS_TOKEN = 'the-token-of-whoever-scrapes-of-this-test'
 
+/** An operator of a test. */
+export interface TestOperator {
+  readonly id: string
+  readonly name: string
+  readonly role: OperatorRole
+  readonly hash: Buffer
+}
+
 /** A database that has these operators, and how often it was asked. */
-export function databaseWith(...operators: ActiveOperator[]): { database: Database; asked: () => number } {
+export function databaseWith(...operators: TestOperator[]): { database: Database; asked: () => number } {
   let count = 0
   const database = {
-    rows: async () => {
+    rows: async ({ name }: { readonly name: string }) => {
       count += 1
-      return [...operators]
+      if (name === 'access.has_admin') return [{ hasAdmin: operators.some(({ role }) => role === 'admin') }]
+      return operators.map((operator) => ({ ...operator, kind: 'operator', deactivatedAt: null }))
     },
   } as unknown as Database
   return { database, asked: () => count }
@@ -45,7 +55,8 @@ export function operatorAuthenticator(clock: { now(): number }, given: Given = {
     ...given.tokens,
     ...(given.onPreviousSecret && { onPreviousSecret: given.onPreviousSecret }),
     mode: 'sandbox',
-    roster: createRoster(database, clock),
+    cache: createCredentialCache(database, clock, 10),
+    hasAdmin: () => hasAdmin(database),
     lastUsed: createLastUsed(clock, 10, async () => undefined),
     clock,
     reports: createRefusalReports(logger, onRefused),

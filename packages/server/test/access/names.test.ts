@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isSamePerson, type Person } from '../../src/operators/index.ts'
+import { isSamePerson, type Person } from '../../src/access/index.ts'
 
 const person = (id: string, name: string): Person => ({ id, name, role: 'operator', isActive: true, madeBy: null })
 

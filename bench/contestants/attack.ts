@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { receiveCashInEvent } from '@pixgate/spec'
 import { type Dispatcher, Pool } from 'undici'
-import { formatKey } from '../../packages/server/src/api-keys/keys.ts'
+import { apiKeyFormat } from '../../packages/server/src/access/credentials.ts'
 
 /**
- * One of the doses of the penetration test, at a server until it is told to stop; then it tells how often it was answered what.
- * Its arguments are the dose, the server's address, and what the dose needs besides.
+ * Runs an attack on a server until it receives a message; then reports the number of answers by status. Arguments: the
+ * attack, the server's address, the path, and a key.
  */
 
-const [dose = '', url = '', path = '', key = ''] = process.argv.slice(2)
+const [attack = '', url = '', path = '', key = ''] = process.argv.slice(2)
 
 const answers: Record<string, number> = {}
 let isOver = false
@@ -29,7 +29,7 @@ async function send(pool: Pool, request: Dispatcher.RequestOptions): Promise<voi
   }
 }
 
-/** So many callers, each at once again. */
+/** Each caller repeats the request as soon as it is answered. */
 async function closedLoop(callers: number, request: Dispatcher.RequestOptions): Promise<void> {
   const pool = new Pool(url, { connections: callers, headersTimeout: 0, bodyTimeout: 0 })
   await Promise.all(
@@ -39,7 +39,7 @@ async function closedLoop(callers: number, request: Dispatcher.RequestOptions): 
   )
 }
 
-/** So many a second on so many connections, as long as there are no more than a second's worth under way. */
+/** A fixed rate, with at most the requests of one second in flight. */
 async function paced(
   perSecond: number,
   connections: number,
@@ -57,7 +57,7 @@ async function paced(
   }
 }
 
-/** So many connections on which half a head has come; one that is closed is opened again. */
+/** Connections with an incomplete request head; closed ones are opened again. */
 async function halfOpen(sockets: number): Promise<void> {
   const { hostname, port } = new URL(url)
   let open = 0
@@ -75,7 +75,7 @@ async function halfOpen(sockets: number): Promise<void> {
   }
 }
 
-const doses: Readonly<Record<string, () => Promise<void>>> = {
+const attacks: Readonly<Record<string, () => Promise<void>>> = {
   'false signatures': () =>
     closedLoop(50, {
       method: 'POST',
@@ -87,7 +87,7 @@ const doses: Readonly<Record<string, () => Promise<void>>> = {
     paced(3_000, 200, () => ({
       method: 'GET',
       path,
-      headers: { authorization: `Bearer ${formatKey('sandbox', randomBytes(32))}` },
+      headers: { authorization: `Bearer ${apiKeyFormat.format('sandbox', randomBytes(32))}` },
     })),
   'half-open sockets': () => halfOpen(2_010),
   'deepest pages': () => closedLoop(20, { method: 'GET', path, headers: { authorization: `Bearer ${key}` } }),
@@ -99,4 +99,4 @@ process.on('message', () => {
 })
 process.once('disconnect', () => process.exit())
 process.send?.('ready')
-await doses[dose]?.()
+await attacks[attack]?.()

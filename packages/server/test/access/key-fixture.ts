@@ -1,12 +1,13 @@
-import { type ApiKeyScope, apiKeyScopes, type Endpoint, getBalance } from '@pixgate/spec'
+import { apiKeyScopes, type Endpoint, getBalance } from '@pixgate/spec'
+import { createApiKeyAdmission, createApiKeyAuthenticator } from '../../src/access/authenticate.ts'
 import {
-  createApiKeyAdmission,
-  createApiKeyAuthenticator,
-  createKeyLookup,
-  createVerifiedKeys,
-} from '../../src/api-keys/authenticate.ts'
-import { type ApiKeyMode, type FoundKey, formatKey, type KnownKey } from '../../src/api-keys/keys.ts'
-import { createLastUsed, createRefusalReports } from '../../src/credentials/credentials.ts'
+  apiKeyFormat,
+  createCredentialCache,
+  createLastUsed,
+  type FoundCredential,
+  type Mode,
+} from '../../src/access/credentials.ts'
+import { createRefusalReports } from '../../src/access/refusals.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../../src/platform/http/handler.ts'
@@ -14,9 +15,9 @@ import type { Logger } from '../../src/platform/log.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
 /** A key that the tests know, another one, and one that nobody does. */
-export const KEY = formatKey('sandbox', Buffer.alloc(32, 7))
-export const OTHER_KEY = formatKey('sandbox', Buffer.alloc(32, 9))
-export const UNKNOWN_KEY = formatKey('sandbox', Buffer.alloc(32, 8))
+export const KEY = apiKeyFormat.format('sandbox', Buffer.alloc(32, 7))
+export const OTHER_KEY = apiKeyFormat.format('sandbox', Buffer.alloc(32, 9))
+export const UNKNOWN_KEY = apiKeyFormat.format('sandbox', Buffer.alloc(32, 8))
 
 /** What the administrator of the tests shows. */
 export const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
@@ -26,8 +27,11 @@ export type Authenticate = (
   request: Pick<IncomingRequest, 'headers' | 'remoteAddress'> & Partial<Pick<IncomingRequest, 'endpoint'>>,
 ) => Promise<Caller>
 
-/** What a key may do that may do everything. */
+type FoundKey = Extract<FoundCredential, { kind: 'api_key' }>
+
+/** A key that may do everything. */
 const EVERYTHING: Omit<FoundKey, 'id' | 'hash'> = {
+  kind: 'api_key',
   name: null,
   scopes: apiKeyScopes,
   cidrs: null,
@@ -39,11 +43,6 @@ const EVERYTHING: Omit<FoundKey, 'id' | 'hash'> = {
   newRecipientCents: null,
   createdBy: null,
   deactivatedAt: null,
-}
-
-/** A key that may do everything, as it is known. */
-export function everything(id: string): KnownKey {
-  return { id, scopes: new Set<ApiKeyScope>(apiKeyScopes), expiresAt: null, isDeactivated: false }
 }
 
 /** A key, and in what it differs from one that may do everything. */
@@ -69,7 +68,7 @@ export function databaseKnowing(...keys: readonly Given[]) {
 
 /** How an authenticator differs from an ordinary one. */
 interface Settings {
-  readonly mode?: ApiKeyMode
+  readonly mode?: Mode
   readonly rateLimitPerMinute?: number
   readonly logger?: Logger
   readonly onRefused?: (credential: string, reason: string) => void
@@ -81,11 +80,10 @@ export function keyAuthenticator(
   clock: { now(): number },
   { mode = 'sandbox', rateLimitPerMinute = 0, logger = capturedLog().logger, onRefused }: Settings = {},
 ): Authenticate {
-  const verified = createVerifiedKeys(clock, 10)
-  const lookup = createKeyLookup(database, clock, verified)
+  const cache = createCredentialCache(database, clock, 10)
   const lastUsed = createLastUsed(clock, 10, async () => undefined)
   const reports = createRefusalReports(logger, onRefused)
-  const authenticate = createApiKeyAuthenticator({ clock, mode, verified, lookup, lastUsed, reports })
+  const authenticate = createApiKeyAuthenticator({ clock, mode, cache, lastUsed, reports })
   const admit = createApiKeyAdmission({ clock, reports, rateLimitPerMinute, keysMax: 10 })
   return async (request) => {
     const caller = await authenticate(request)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { formatKey } from '../../src/api-keys/keys.ts'
+import { apiKeyFormat } from '../../src/access/credentials.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { type Authenticate, databaseKnowing, KEY, keyAuthenticator, OTHER_KEY } from './fixture.ts'
+import { type Authenticate, databaseKnowing, KEY, keyAuthenticator, OTHER_KEY } from './key-fixture.ts'
 
 /** A clock that the test moves. */
 function clockOfTest() {
@@ -31,7 +31,7 @@ async function outcome(authenticate: Authenticate, apiKey: string, remoteAddress
 function unknown(index: number): string {
   const secret = Buffer.alloc(32)
   secret.writeUInt32BE(index)
-  return formatKey('sandbox', secret)
+  return apiKeyFormat.format('sandbox', secret)
 }
 
 test('[api-keys.12] an address looks up sixty unknown keys a minute; then it is 429 and the database is not asked', async () => {
