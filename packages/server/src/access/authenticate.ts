@@ -21,7 +21,7 @@ import { ADDRESSES_MAX, createWrongTokens, type RefusalReports, rateLimited } fr
 const BEARER = /^Bearer ([!-~]+)$/i
 
 /** The token of an `Authorization` header, if any. @source rules#http.6 */
-export function bearerToken(authorization: string | undefined): string | undefined {
+function bearerToken(authorization: string | undefined): string | undefined {
   return BEARER.exec(authorization ?? '')?.[1]
 }
 
