@@ -1,30 +1,28 @@
-/** A benchmark: starts what it needs itself, and measures its yardstick in the same run. */
+/** A benchmark starts its own servers and measures its baseline in the same run. */
 export interface Benchmark {
   readonly name: string
   /** One line for the list. */
   readonly summary: string
-  /** What the command line may ask of it; absent: nothing. */
+  /** Options of the command line that it supports. */
   readonly options?: readonly (keyof BenchmarkOptions)[]
-  /** Whether a run of the whole is written to `results`; by default it is. */
-  readonly isKept?: boolean
   run(after: After, options: BenchmarkOptions): Promise<Findings>
 }
 
-/** What a run is to be instead of the whole. */
+/** Restricts a run; a restricted run is printed and not stored. */
 export interface BenchmarkOptions {
   readonly rounds?: number
-  /** How many at once. */
+  /** Numbers of concurrent callers. */
   readonly callers?: readonly number[]
-  /** Of what is measured, these. */
+  /** Names of subjects. */
   readonly of?: readonly string[]
-  /** Another checkout of the repository, with its packages installed, that does the same side by side. */
+  /** Another checkout with installed packages, measured side by side. */
   readonly against?: string
 }
 
-/** Registers what must be stopped afterwards, however the benchmark ends; the last one first. */
+/** Registers a clean-up that runs when the benchmark ends, last registered first. */
 export type After = (stop: () => Promise<unknown>) => void
 
-/** Does work, and stops at its end what it has started, the last one first. */
+/** Runs work with clean-ups of its own. */
 export async function scoped<Result>(after: After, work: (after: After) => Promise<Result>): Promise<Result> {
   const stops: (() => Promise<unknown>)[] = []
   const stopAll = async () => {
@@ -34,32 +32,21 @@ export async function scoped<Result>(after: After, work: (after: After) => Promi
   return work((stop) => stops.push(stop)).finally(stopAll)
 }
 
-/** What a benchmark found. */
+/** Result of a benchmark. */
 export interface Findings {
-  /** The lines of its table: medians over the rounds. */
+  /** Rows of its table: medians over the rounds. */
   readonly figures: readonly Readonly<Record<string, string | number>>[]
   readonly targets: readonly Target[]
-  /** What its table has no place for, such as where the time goes. */
-  readonly notes?: readonly Note[]
 }
 
-/** A table of another kind. */
-export interface Note {
-  readonly title: string
-  readonly lines: readonly Readonly<Record<string, string | number>>[]
-}
-
-/** A figure that is asked for, as measured: a ratio within the run, or a time. */
+/** A measured figure with its limit: a ratio within the run, or a time. */
 export interface Target {
-  /** Its number in the performance programme, where it has one. */
-  readonly id?: string
   readonly what: string
   readonly value: number
   readonly atLeast?: number
   readonly atMost?: number
 }
 
-/** Whether a target was met. */
 export function isMet({
   value,
   atLeast = Number.NEGATIVE_INFINITY,

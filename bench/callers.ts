@@ -1,18 +1,17 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { createWebhook } from '@pixgate/spec'
 import type { After } from './benchmark.ts'
-import { jsonHeaders } from './http-client.ts'
 import type { Figures } from './measure.ts'
 import type { Process } from './pixgate.ts'
+import { subscribe } from './webhooks.ts'
 
-/** What callers do, over and over: one request, or a payment's whole life until its notification arrives. */
+/** A call that callers repeat: one request, or a payment from its creation to its notification. */
 export type Call = `${'payout' | 'charge' | 'refund'}${'' | ' created'}` | 'GET by id'
 
 /**
- * How much is to be called, and by how many at once, each in a closed loop of requests: a caller goes on when its request is
- * answered, as a merchant's systems do, and not when the payment's life is over. The load is over when all lives are.
+ * Load of callers in a closed loop: each sends its next request when the previous one is answered, as a merchant's systems
+ * do, not when the payment is final. The load ends when all payments are final.
  */
 export interface CallerLoad {
   readonly call: Call
@@ -20,39 +19,19 @@ export interface CallerLoad {
   readonly apiKey: string
   readonly callers: number
   readonly payments: number
-  /** Charges to read, or to refund from, one after the other, round and round. */
+  /** Charges to read or to refund, in turn. */
   readonly charges?: readonly string[]
 }
 
-/** A load that comes at an even pace, however long each payment takes: an open loop. */
-export interface PacedLoad extends Omit<CallerLoad, 'callers'> {
-  readonly perSecond: number
-}
-
-/** What a merchant saw of one payment: epoch milliseconds, with fractions. */
-export interface Seen {
-  readonly id: string
-  readonly sent: number
-  readonly answered: number
-  /** A charge: when its payer was told to pay. */
-  readonly paying?: number
-  readonly notified: number
-}
-
-/** The merchant, in a process of its own: callers, and the server that is told of what became of their payments. */
+/** A merchant's process: callers, and the server that receives their notifications. */
 export interface Callers {
   readonly pid: number
-  /** The URL at which it is notified. */
-  readonly receiver: string
-  /** Has a service tell it of everything. */
+  /** Registers its server as a webhook endpoint for all events. */
   subscribeTo(service: Process): Promise<void>
-  /** @throws Error where the process ends, as it does when a call fails */
+  /** @throws Error if the process ends, which it does when a call fails */
   run(load: CallerLoad): Promise<Figures>
-  /** The same at a pace, of payments whose lives are awaited. @returns what was seen of each, in the order of the payments */
-  runPaced(load: PacedLoad): Promise<readonly Seen[]>
 }
 
-/** Starts a merchant's process. */
 export async function startCallers(after: After): Promise<Callers> {
   const child = fork(fileURLToPath(new URL('contestants/caller.ts', import.meta.url)))
   const exited = once(child, 'exit')
@@ -62,20 +41,14 @@ export async function startCallers(after: After): Promise<Callers> {
     if (child.connected) child.disconnect()
     await exited
   })
-  const heard = async () => (await Promise.race([once(child, 'message'), failed]))[0]
-  const receiver: string = await heard()
-  const send = (load: CallerLoad | PacedLoad) => {
-    child.send(load)
-    return heard()
-  }
+  const nextMessage = async () => (await Promise.race([once(child, 'message'), failed]))[0]
+  const receiver: string = await nextMessage()
   return {
     pid: child.pid as number,
-    receiver,
-    subscribeTo: async ({ send, apiKey }) => {
-      const body = JSON.stringify({ url: receiver, events: ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal'] })
-      await send({ method: 'POST', path: createWebhook.path, headers: jsonHeaders(apiKey), body })
+    subscribeTo: (service) => subscribe(service, receiver),
+    run: (load) => {
+      child.send(load)
+      return nextMessage()
     },
-    run: send,
-    runPaced: send,
   }
 }

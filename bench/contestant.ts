@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { After } from './benchmark.ts'
 import { type Figures, type Load, measure } from './measure.ts'
 
-/** One of several programs that do the same work; each is a process of its own, so that all have the same layout. */
+/** One of the compared programs. Each runs in a process of its own, so that all have the same conditions. */
 export interface Contestant {
   readonly pid: number
   measure(load: Load): Promise<Figures>
@@ -12,7 +12,7 @@ export interface Contestant {
 
 /**
  * Starts a program of `contestants/`, which calls {@link compete}.
- * @throws Error where it ends before it is told to
+ * @throws Error if it ends early
  */
 export async function startContestant(after: After, program: string, ...args: string[]): Promise<Contestant> {
   const child = fork(fileURLToPath(new URL(`contestants/${program}.ts`, import.meta.url)), args)
@@ -23,18 +23,18 @@ export async function startContestant(after: After, program: string, ...args: st
     if (child.connected) child.disconnect()
     await exited
   })
-  const heard = async () => (await Promise.race([once(child, 'message'), failed]))[0]
-  await heard()
+  const nextMessage = async () => (await Promise.race([once(child, 'message'), failed]))[0]
+  await nextMessage()
   return {
     pid: child.pid as number,
     measure: (load) => {
       child.send(load)
-      return heard()
+      return nextMessage()
     },
   }
 }
 
-/** The other side: puts each load it is sent on `call`, until the benchmark is over. */
+/** Runs in the program: measures `call` under each load that it receives. */
 export function compete(call: () => Promise<unknown>): void {
   process.on('message', async (load: Load) => process.send?.(await measure(call, load)))
   process.once('disconnect', () => process.exit())

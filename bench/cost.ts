@@ -5,32 +5,32 @@ import { childrenOf, commandLineOf, cpuUsOf, treeCpuUsOf } from './counters.ts'
 import { type Figures, median } from './measure.ts'
 import { DATABASE, type Pixgate } from './pixgate.ts'
 
-/** What a payment cost: CPU time of each process, and what PostgreSQL did for it. */
+/** Cost of a payment: CPU time by process, and PostgreSQL's work. */
 export interface Cost {
   readonly serverUs: number
-  /** With all its backends and background processes. */
+  /** Including backends and background processes. */
   readonly postgresUs: number
   readonly bankUs: number
-  /** The callers and the receiver of notifications. */
+  /** Callers and webhook server. */
   readonly clientUs: number
   readonly walBytes: number
-  /** Without the beginnings and ends of transactions. */
+  /** Without BEGIN, COMMIT and ROLLBACK. */
   readonly statements: number
-  /** With them. */
+  /** Including BEGIN, COMMIT and ROLLBACK. */
   readonly roundTrips: number
-  /** That statements returned or wrote. */
+  /** Returned or written by statements. */
   readonly rows: number
-  /** That PostgreSQL executed statements, in microseconds. */
+  /** Execution time of statements. */
   readonly statementUs: number
 }
 
-/** A measurement: what the callers saw, and what each call cost. */
+/** A measurement: latencies and rate of the callers, and the cost of each call. */
 export type Measured = Figures & Cost
 
-/** Settings of a PostgreSQL that is watched: it counts what it executes. */
-export const WATCHED = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.max': '5000' }
+/** Settings of PostgreSQL for the counters. */
+export const COUNTING = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.max': '5000' }
 
-/** Whose counters are read; what is not there costs nothing. */
+/** Processes whose counters are read; absent ones count 0. */
 export interface Watched {
   readonly serverPid: number
   readonly clientPid: number
@@ -38,37 +38,35 @@ export interface Watched {
   readonly database?: WatchedDatabase
 }
 
-/** A PostgreSQL that counts. */
 export interface WatchedDatabase {
   readonly postmasterPid: number
-  readonly log: string
   readonly client: pg.Client
 }
 
-/** @param pixgate started with {@link WATCHED} */
+/** @param pixgate started with {@link COUNTING} */
 export async function watchDatabase(after: After, { postgres }: Pixgate): Promise<WatchedDatabase> {
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()
   after(() => client.end())
   await client.query('CREATE EXTENSION pg_stat_statements')
-  return { postmasterPid: postgres.postmasterPid, log: postgres.log, client }
+  return { postmasterPid: postgres.postmasterPid, client }
 }
 
-/** The simulated bank, which a service has started. */
+/** The process of the simulated bank, a child of the service. */
 export function bankPidOf({ pid }: Pixgate): number | undefined {
   return childrenOf(pid).find((child) => commandLineOf(child).includes('bank-simulator'))
 }
 
-/** What is done behind a payment's notification, such as noting that it arrived. */
+/** Time for work after the last notification, such as recording its delivery. */
 const REST_MS = 250
 
-/** Looks at the counters before and after so many payments. @returns what each cost, and what was found of them */
+/** Reads the counters before and after a number of payments. @returns the cost of each, and the result of `make` */
 export async function measureCost<Found>(
   watched: Watched,
   payments: number,
   make: () => Promise<Found>,
 ): Promise<Found & Cost> {
-  // What looking costs is not counted.
+  // Reading the counters is not counted.
   const databaseBefore = await databaseCounts(watched.database)
   const before = { ...databaseBefore, ...cpuCounts(watched) }
   const found = await make()
@@ -104,7 +102,7 @@ async function databaseCounts(database: WatchedDatabase | undefined): Promise<ty
   return (await database.client.query<typeof NO_COUNTS>(COUNTS, [DATABASE])).rows[0] ?? NO_COUNTS
 }
 
-/** Medians over the rounds, each figure by itself. */
+/** Median of each figure over the rounds. */
 export function medianCost<Round extends Cost>(rounds: readonly Round[]): Round {
   const names = Object.keys(rounds[0] ?? {}) as (keyof Round)[]
   const medians = names.map((name) => [name, median(rounds.map((round) => Number(round[name])))])

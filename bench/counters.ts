@@ -1,29 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** CPU time by the kernel's counters: it survives a busy machine, which rates do not. Linux alone has them in `/proc`. */
+/** CPU time from `/proc` (Linux). Unlike rates, it is comparable on a busy machine. */
 
-/** What the kernel counts in, where nobody built it otherwise. */
+/** A tick of the kernel at the usual 100 Hz. */
 const TICK_US = 10_000
 
-/** CPU time of a process and of its children that have ended, in microseconds. */
+/** CPU time of a process and its ended children, in microseconds. */
 export function cpuUsOf(pid: number): number {
-  const { ownTicks, reapedTicks } = statOf(pid) ?? NOTHING
+  const { ownTicks, reapedTicks } = statOf(pid) ?? NO_TIME
   return (ownTicks + reapedTicks) * TICK_US
 }
 
-/** The same, of a process and of all that it has started: PostgreSQL with its backends and background processes. */
+/** The same including its running children: PostgreSQL with all its processes. */
 export function treeCpuUsOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuUsOf(child), cpuUsOf(pid))
 }
 
-/** Processes that a process has started and that live. */
+/** Running children of a process. */
 export function childrenOf(parent: number): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && statOf(Number(name))?.parent === parent)
     .map(Number)
 }
 
-/** The command line of a process; empty where it has ended. */
+/** The command line of a process; empty if it has ended. */
 export function commandLineOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
@@ -38,12 +38,12 @@ interface Stat {
   readonly reapedTicks: number
 }
 
-const NOTHING: Stat = { parent: 0, ownTicks: 0, reapedTicks: 0 }
+const NO_TIME: Stat = { parent: 0, ownTicks: 0, reapedTicks: 0 }
 
-/** `undefined`: it has ended. */
+/** @returns `undefined` if the process has ended */
 function statOf(pid: number): Stat | undefined {
   try {
-    // The name of the program stands in parentheses and may hold anything.
+    // The name of the program is in parentheses and may contain any character.
     const [, parent = 0, ...rest] = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')

@@ -8,17 +8,17 @@ import { twoProcessTargets } from './two-processes.ts'
 
 const ROUNDS = 5
 
-/** Reserves on one hot balance, against one transaction per request; then two engines on one balance. */
+/** Reservations on one balance, compared with one transaction per request; then two engines on one balance. */
 export const engine: Benchmark = {
   name: 'engine',
-  summary: 'reserves on one hot balance, straight at the engine, against one transaction per request; T7b',
+  summary: 'reservations on one balance without HTTP, against one transaction per request',
   run: async (after) => {
     const measureRound = await startContestants(after)
     return findings(await inRounds(ROUNDS, measureRound))
   },
 }
 
-/** What one round measures, in this order: what is compared stands side by side. */
+/** The measurements of a round, in this order. */
 interface Round {
   readonly 'transaction, 1': Figures
   readonly 'engine, 1': Figures
@@ -72,12 +72,12 @@ function findings(rounds: readonly Round[]): Findings {
     figures: tableOf(rounds),
     targets: [
       {
-        what: 'one caller: latency against a transaction',
+        what: 'one caller: p50 relative to a transaction',
         value: ratio(rounds, 'p50Ms', 'engine, 1', 'transaction, 1'),
         atMost: 1.3,
       },
       {
-        what: '64 callers: speed against a transaction each',
+        what: '64 callers: rate relative to one transaction per request',
         value: ratio(rounds, 'perSecond', 'engine, 64', 'transaction, 64'),
         atLeast: 10,
       },

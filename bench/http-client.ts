@@ -1,18 +1,18 @@
 import { type Dispatcher, Pool } from 'undici'
 import type { After } from './benchmark.ts'
 
-/** Sends a request. @returns the text of the answer @throws Error where it is no success */
+/** Sends a request. @returns the text of the answer @throws Error if it is not successful */
 export type Send = (request: Dispatcher.RequestOptions) => Promise<string>
 
-/** What a merchant sends with a JSON body. */
+/** Headers of a request with a JSON body. */
 export function jsonHeaders(apiKey: string) {
   return { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
 }
 
-/** As many as a benchmark has callers. */
+/** The largest number of callers. */
 const CONNECTIONS_MAX = 256
 
-/** Talks to one server, over connections that are kept. */
+/** A client of one server with keep-alive connections. */
 export function openClient(after: After, url: string): Send {
   const pool = new Pool(url, { connections: CONNECTIONS_MAX })
   after(() => pool.close())

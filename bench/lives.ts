@@ -2,53 +2,45 @@ import { join } from 'node:path'
 import { limits } from '@pixgate/spec'
 import type { After } from './benchmark.ts'
 import { type Call, type CallerLoad, type Callers, startCallers } from './callers.ts'
-import { storeCharges } from './charges.ts'
-import { bankPidOf, type Measured, measureCost, WATCHED, type Watched, watchDatabase } from './cost.ts'
-import { startExchanges } from './exchanges.ts'
-import { paidCharges } from './paid-charges.ts'
+import { paidCharges, storeCharges } from './charges.ts'
+import { bankPidOf, COUNTING, type Measured, measureCost, type Watched, watchDatabase } from './cost.ts'
 import { fund } from './payouts.ts'
 import { type Pixgate, type PixgateOptions, startPixgate } from './pixgate.ts'
 import { temporaryDirectory } from './postgres.ts'
 import type { ServerProcess } from './server-process.ts'
 
-/** What lives are measured of, and the service that each is lived at. */
-
-/** How many payments are made at each number of callers: some seconds' worth. */
+/** Payments by number of callers: a few seconds each. */
 const PAYMENTS: Readonly<Record<number, number>> = { 1: 300, 16: 1_500, 64: 8_000, 256: 4_000 }
 
-/** Requests are over so soon that it takes more of them for the kernel to count. */
+/** Single requests are short; the kernel's counters need more of them. */
 const REQUESTS = 20_000
 
 const WARM_UP = 0.25
 
-/** Charges of which one after the other is read: in no cache of the service. */
+/** Charges to read, in no cache of the service. */
 const STORED = 100_000
 
-/** What life is lived under: every limit is looked at and none is met. */
-const LIMITED = {
+/** Limits that are checked and never reached. */
+const LIMITS = {
   PIXGATE_RATE_LIMIT_PER_MINUTE: '1000000',
   PIXGATE_PAYMENT_MAX_CENTS: String(limits.valueMaxCents),
   PIXGATE_HOUR_MAX_CENTS: String(limits.valueMaxCents),
   PIXGATE_DAY_MAX_CENTS: String(limits.valueMaxCents),
   PIXGATE_NIGHT_MAX_CENTS: String(limits.valueMaxCents),
-  // Who is paid was paid before, by one payout: of a new recipient only so many payouts are counted.
+  // The recipient counts as paid before from the first payout on.
   PIXGATE_NEW_RECIPIENT_MAX_CENTS: String(limits.valueMaxCents),
   PIXGATE_NEW_RECIPIENT_HOURS: '0',
 }
 
-/** What is measured on a service of its own, so that nothing is left of the one before. */
+/** A kind of call, measured on a service of its own. */
 export interface Subject {
   readonly call: Call
-  /** The request of the bare server. */
+  /** The request that the bare server answers. */
   readonly bare: Call
   readonly callers: readonly number[]
-  /** Whether only a process that answers requests is there. */
+  /** Whether the service has the role `api` only. */
   readonly isApi?: boolean
-  /** Starts what has the exchanges over HTTP alone. */
-  readonly exchanges?: (after: After, callers: Callers) => Promise<ServerProcess>
-  /** Whether its rows are written once more, alone. */
-  readonly hasRows?: boolean
-  /** @returns ids of charges, where the call is about some */
+  /** @returns ids of charges for the call, if it needs any */
   prepare(pixgate: Pixgate, callers: Callers): Promise<readonly string[] | undefined>
 }
 
@@ -60,16 +52,8 @@ async function funded(pixgate: Pixgate, callers: Callers): Promise<undefined> {
   await callers.run({ call: 'payout', url, apiKey, callers: 1, payments: 1 })
 }
 
-/** All of them. */
 export const subjects: readonly Subject[] = [
-  {
-    call: 'payout',
-    bare: 'payout created',
-    callers: LIFE_CALLERS,
-    exchanges: startExchanges,
-    hasRows: true,
-    prepare: funded,
-  },
+  { call: 'payout', bare: 'payout created', callers: LIFE_CALLERS, prepare: funded },
   { call: 'charge', bare: 'charge created', callers: LIFE_CALLERS, prepare: async () => undefined },
   { call: 'refund', bare: 'refund created', callers: LIFE_CALLERS, prepare: paidCharges },
   { call: 'payout created', bare: 'payout created', callers: [64], isApi: true, prepare: funded },
@@ -81,22 +65,18 @@ export const subjects: readonly Subject[] = [
   },
 ]
 
-/** A service at which a subject is measured. */
+/** A running service with callers. */
 export interface Living {
-  readonly pixgate: Pixgate
-  readonly callers: Callers
   readonly watched: Watched
-  loadOf(callers: number): CallerLoad
-  /** Makes so many of its payments at once as callers, after others that are not counted. */
+  /** Measures the subject with a number of callers, after a warm-up. */
   measure(callers: number): Promise<Measured>
-  /** The same at another server. @param call that it answers */
+  /** Measures a call at another server with 64 callers. */
   measureAt(server: Pick<ServerProcess, 'url' | 'pid'>, call: Call): Promise<Measured>
 }
 
-/** Starts a service for a subject. */
 export async function startLiving(after: After, subject: Subject, options: PixgateOptions = {}): Promise<Living> {
   const log = join(await temporaryDirectory(after), 'log')
-  const pixgate = await startPixgate(after, { settings: LIMITED, postgres: WATCHED, log, ...options })
+  const pixgate = await startPixgate(after, { settings: LIMITS, postgres: COUNTING, log, ...options })
   const callers = await startCallers(after)
   const database = await watchDatabase(after, pixgate)
   await callers.subscribeTo(pixgate)
@@ -112,7 +92,7 @@ export async function startLiving(after: After, subject: Subject, options: Pixga
     ...(charges && { charges }),
   })
   return {
-    ...{ pixgate, callers, watched, loadOf },
+    watched,
     measure: (count) => measureWarm(callers, watched, loadOf(count)),
     measureAt: (server, call) => {
       const load = { ...loadOf(64), call, url: server.url, payments: REQUESTS }

@@ -1,12 +1,12 @@
-/** Callers in a closed loop: each makes its next call as soon as the one before is answered. */
+/** Callers in a closed loop: each makes its next call when the previous one is answered. */
 export interface Load {
   readonly callers: number
-  /** Not counted: caches fill, code is compiled. */
+  /** Not counted: caches are filled, code is compiled. */
   readonly warmUpMs: number
   readonly measuredMs: number
 }
 
-/** What callers saw: calls per second, and percentiles of the time a call took, in milliseconds. */
+/** Calls per second, and percentiles of the duration of a call in milliseconds. */
 export interface Figures {
   readonly perSecond: number
   readonly p50Ms: number
@@ -14,10 +14,10 @@ export interface Figures {
   readonly p99Ms: number
 }
 
-/** The figures of what no caller waits for. */
-export const NOBODY_SAW: Figures = { perSecond: 0, p50Ms: 0, p95Ms: 0, p99Ms: 0 }
+/** Figures of a measurement without calls. */
+export const NO_FIGURES: Figures = { perSecond: 0, p50Ms: 0, p95Ms: 0, p99Ms: 0 }
 
-/** Puts a load on `call`. Calls that end within the measured time count; one that fails ends the measurement. */
+/** Runs a load. Counts calls that end within the measured time; a failing call ends the measurement. */
 export async function measure(call: () => Promise<unknown>, load: Load): Promise<Figures> {
   const countsFrom = performance.now() + load.warmUpMs
   const endsAt = countsFrom + load.measuredMs
@@ -36,7 +36,6 @@ export async function measure(call: () => Promise<unknown>, load: Load): Promise
   return figuresOf(latenciesMs, load.measuredMs)
 }
 
-/** What calls that took these times within a measured time are told by. */
 export function figuresOf(latenciesMs: readonly number[], measuredMs: number): Figures {
   const sorted = Float64Array.from(latenciesMs).sort()
   return {
@@ -47,28 +46,28 @@ export function figuresOf(latenciesMs: readonly number[], measuredMs: number): F
   }
 }
 
-/** What the contestants of a round are put under. */
+/** The usual load of a measurement. */
 export function from(callers: number): Load {
   return { callers, warmUpMs: 500, measuredMs: 2_000 }
 }
 
-/** Repeats a round of measurements. The contestants of one round follow each other, so that all see the same noise. */
+/** Repeats a round of measurements. The contestants of a round take turns, so that all have the same noise. */
 export async function inRounds<Round>(rounds: number, round: () => Promise<Round>): Promise<Round[]> {
   const done: Round[] = []
   for (let turn = 1; turn <= rounds; turn++) done.push(await round())
   return done
 }
 
-/** The lines of a table: each contestant's medians. */
+/** Rows of a table: each contestant's medians. */
 export function tableOf<Name extends string>(rounds: readonly Readonly<Record<Name, Figures>>[]) {
   const [first] = rounds
   return (Object.keys(first ?? {}) as Name[]).map((name) => ({
-    'who, callers': name,
+    'load, callers': name,
     ...medianFigures(rounds.map((round) => round[name])),
   }))
 }
 
-/** The median of each figure by itself. */
+/** Median of each figure. */
 export function medianFigures(rounds: readonly Figures[]): Figures {
   return {
     perSecond: median(rounds.map(({ perSecond }) => perSecond)),
@@ -79,8 +78,7 @@ export function medianFigures(rounds: readonly Figures[]): Figures {
 }
 
 /**
- * A figure of one contestant as a part, or a multiple, of another's: the median over the rounds, as the two of one round
- * saw the same noise.
+ * Ratio of a figure of two contestants: the median over the rounds, since both have the same noise within a round.
  */
 export function ratio<Name extends string>(
   rounds: readonly Readonly<Record<Name, Figures>>[],
@@ -91,7 +89,7 @@ export function ratio<Name extends string>(
   return median(rounds.map((round) => round[one][figure] / round[other][figure]))
 }
 
-/** The middle value; of an even number the lower of the two in the middle. */
+/** The middle value; for an even number of values the lower one. */
 export function median(values: readonly number[]): number {
   return percentile(Float64Array.from(values).sort(), 0.5)
 }

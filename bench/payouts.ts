@@ -4,7 +4,7 @@ import { createCashIn, createCashOut, getBalance } from '@pixgate/spec'
 import { jsonHeaders, type Send } from './http-client.ts'
 import type { Pixgate } from './pixgate.ts'
 
-/** @returns orders one payout a call, as a merchant does */
+/** @returns a function that creates a payout over HTTP */
 export function payoutMaker(send: Send, apiKey: string): () => Promise<string> {
   const headers = jsonHeaders(apiKey)
   const { transaction, recipient } = createCashOut.example
@@ -14,12 +14,12 @@ export function payoutMaker(send: Send, apiKey: string): () => Promise<string> {
   }
 }
 
-/** The most that one charge can be for: 333 million payouts of the example. */
+/** Maximum of one charge: enough for 333 million payouts of the example. */
 const FUNDS_REAIS = 9_999_999_999.99
 
 const POLL_MS = 20
 
-/** Puts money on the balance as a merchant gets it: somebody pays a charge. */
+/** Credits the balance with a paid charge. */
 export async function fund({ send, apiKey, payCharge }: Pixgate): Promise<void> {
   const headers = jsonHeaders(apiKey)
   const order = JSON.stringify({ transaction: { value: FUNDS_REAIS, externalId: randomUUID() } })

@@ -7,23 +7,20 @@ import { migrate } from '../packages/server/src/platform/db/migrate.ts'
 import type { After } from './benchmark.ts'
 import { ROOT } from './server-process.ts'
 
-/** An empty directory that goes with the benchmark. */
+/** An empty directory, removed at the end. */
 export async function temporaryDirectory(after: After): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-bench-'))
   after(() => rm(directory, { recursive: true, force: true }))
-  // PostgreSQL never runs as root: where root starts the benchmark, another user must be able to enter.
+  // If root runs the benchmark, PostgreSQL runs as another user, who needs access.
   await chmod(directory, 0o711)
   return directory
 }
 
-/** A PostgreSQL that belongs to a benchmark. */
 export interface BenchPostgres {
   readonly postmasterPid: number
-  /** The file that it logs to. */
-  readonly log: string
-  /** A database of its own, where whoever watches may keep what they need. */
+  /** Its default database. */
   readonly url: string
-  /** Makes an empty database. @returns its address */
+  /** Creates an empty database. @returns its address */
   createDatabase(name: string): Promise<string>
 }
 
@@ -51,11 +48,10 @@ export async function openPostgres(
     url.pathname = `/${name}`
     return url.href
   }
-  const log = join(dataDirectory, 'postgres.log')
-  return { postmasterPid: postgres.postmasterPid, log, url: postgres.url, createDatabase }
+  return { postmasterPid: postgres.postmasterPid, url: postgres.url, createDatabase }
 }
 
-/** Starts a PostgreSQL. @returns makes a migrated database and gives its address */
+/** Starts a PostgreSQL. @returns a function that creates a migrated database and returns its address */
 export async function startPostgres(after: After): Promise<(name: string) => Promise<string>> {
   const { createDatabase } = await openPostgres(after)
   return async (name) => {

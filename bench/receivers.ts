@@ -1,20 +1,16 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createWebhook } from '@pixgate/spec'
 import type { After, Benchmark } from './benchmark.ts'
-import { type Charge, storeCharges } from './charges.ts'
-import { jsonHeaders } from './http-client.ts'
+import { type Charge, payer, storeCharges } from './charges.ts'
 import { type Figures, figuresOf, inRounds, ratio, tableOf } from './measure.ts'
-import { payer } from './payments.ts'
 import { type Pixgate, startPixgate } from './pixgate.ts'
+import { EVENTS, operationIdOf, startReceiver, subscribe } from './webhooks.ts'
 
 const ROUNDS = 3
 
 const HEALTHY = 20
 
-/** Each payment goes to every receiver: 300 notifications a second to those that are well. */
+/** Each payment is notified to every endpoint: 300 notifications per second to the healthy ones. */
 const PAYMENTS_PER_SECOND = 15
 
 const WARM_UP_MS = 2_000
@@ -23,11 +19,11 @@ const MEASURED_MS = 10_000
 
 const DRIP_MS = 500
 
-/** What receivers do that are not well. */
-const ILL = {
+/** Receivers that do not answer properly. */
+const BROKEN = {
   hanging: () => {},
   failing: (_request, response) => response.writeHead(500).end(),
-  /** A byte of its headers now and then, for ever. */
+  /** Sends a byte of its headers at a time and never finishes. */
   dripping: ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nx: ')
     const drip = setInterval(() => socket.write('x'), DRIP_MS)
@@ -36,53 +32,52 @@ const ILL = {
   redirecting: (_request, response) => response.writeHead(302, { location: '/' }).end(),
 } satisfies Record<string, RequestListener>
 
-type Illness = keyof typeof ILL
+type Fault = keyof typeof BROKEN
 
 const SCENES = {
-  'twenty that are well': [],
-  'beside one of each kind': ['hanging', 'failing', 'dripping', 'redirecting'],
-  'beside eighteen that hang': Array.from({ length: 18 }, () => 'hanging' as const),
-} satisfies Record<string, readonly Illness[]>
+  '20 healthy': [],
+  'with one of each fault': ['hanging', 'failing', 'dripping', 'redirecting'],
+  'with 18 hanging': Array.from({ length: 18 }, () => 'hanging' as const),
+} satisfies Record<string, readonly Fault[]>
 
 type Scene = keyof typeof SCENES
 
-/** What receivers that are not well cost those that are. */
+/** Delay that broken receivers cause for healthy ones. */
 export const receivers: Benchmark = {
   name: 'receivers',
-  summary: `from the bank's event to ${HEALTHY} servers that are well, beside others that hang, fail, drip and redirect`,
+  summary: `from the bank's event to ${HEALTHY} healthy receivers, while others hang, fail, drip and redirect`,
   run: async () => {
     const rounds = await inRounds(ROUNDS, async () => {
       const figures = {} as Record<Scene, Figures>
-      for (const scene of Object.keys(SCENES) as Scene[]) figures[scene] = await played(SCENES[scene])
+      for (const scene of Object.keys(SCENES) as Scene[]) figures[scene] = await measureScene(SCENES[scene])
       return figures
     })
     const target = (scene: Scene) => ({
-      what: `p99 of those that are well, ${scene}, of theirs alone`,
-      value: ratio(rounds, 'p99Ms', scene, 'twenty that are well'),
+      what: `p99 of healthy receivers ${scene}, relative to without`,
+      value: ratio(rounds, 'p99Ms', scene, '20 healthy'),
       atMost: 2,
     })
     return {
       figures: tableOf(rounds),
-      targets: [target('beside one of each kind'), target('beside eighteen that hang')],
+      targets: [target('with one of each fault'), target('with 18 hanging')],
     }
   },
 }
 
-/** A service of its own for each scene: what is known of a receiver is forgotten. */
-async function played(ill: readonly Illness[]): Promise<Figures> {
+/** Uses a new service for each scene, which has no circuit breaker open. */
+async function measureScene(faults: readonly Fault[]): Promise<Figures> {
   const stops: (() => Promise<unknown>)[] = []
   const after: After = (stop) => stops.push(stop)
   try {
     const pixgate = await startPixgate(after)
     const arrivals = new Map<string, number[]>()
-    const well = await listener(after, async (request, response) => {
-      const { event } = JSON.parse(Buffer.concat(await request.toArray()).toString())
-      arrivals.get(event.id)?.push(performance.now())
+    const healthy = await startReceiver(after, async (request, response) => {
+      arrivals.get(await operationIdOf(request))?.push(performance.now())
       response.end()
     })
-    for (let one = 0; one < HEALTHY; one += 1) await subscribe(pixgate, `${well}/${one}`)
-    for (const [index, illness] of ill.entries()) {
-      await store(pixgate, `${await listener(after, ILL[illness])}/${index}`)
+    for (let one = 0; one < HEALTHY; one += 1) await subscribe(pixgate, `${healthy}/${one}`)
+    for (const [index, fault] of faults.entries()) {
+      await store(pixgate, `${await startReceiver(after, BROKEN[fault])}/${index}`)
     }
     return await paced(pixgate, arrivals)
   } finally {
@@ -90,26 +85,7 @@ async function played(ill: readonly Illness[]): Promise<Figures> {
   }
 }
 
-/** @returns its address */
-async function listener(after: After, answer: RequestListener<typeof IncomingMessage>): Promise<string> {
-  const server = createServer(answer)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  after(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-const EVENTS = ['pix_cash_in', 'pix_cash_out']
-
-async function subscribe({ send, apiKey }: Pixgate, url: string): Promise<void> {
-  const body = JSON.stringify({ url, events: EVENTS })
-  await send({ method: 'POST', path: createWebhook.path, headers: jsonHeaders(apiKey), body })
-}
-
-/** More than the API lets anybody register. */
+/** Stores an endpoint directly: the API allows fewer. */
 async function store({ database }: Pixgate, url: string): Promise<void> {
   await database.query(
     'INSERT INTO endpoint (id, url, events, created_at, since) VALUES (uuidv7(), $1, $2, now() - interval $$1 minute$$, now())',
@@ -117,7 +93,7 @@ async function store({ database }: Pixgate, url: string): Promise<void> {
   )
 }
 
-/** Pays charges one after the other at an even pace, and waits until all that are well were told of all of them. */
+/** Pays charges at a fixed rate, and waits until all healthy receivers have every notification. */
 async function paced(pixgate: Pixgate, arrivals: Map<string, number[]>): Promise<Figures> {
   const charges = await storeCharges(pixgate, (PAYMENTS_PER_SECOND * (WARM_UP_MS + MEASURED_MS)) / 1_000)
   const pay = payer(pixgate)

@@ -7,29 +7,23 @@ import { type Findings, isMet, type Target } from './benchmark.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Prints what a benchmark found. */
-export function print({ figures, targets, notes = [] }: Findings): void {
+export function print({ figures, targets }: Findings): void {
   console.table(figures.map(rounded))
   for (const target of targets) console.log(verdict(target))
-  for (const { title, lines } of notes) {
-    console.log(title)
-    console.table(lines.map(rounded))
-  }
 }
 
-/** Keeps what a benchmark found in `bench/results/<name>.json`. */
-export async function keep(name: string, findings: Findings): Promise<void> {
+/** Writes the result to `bench/results/<name>.json`. */
+export async function store(name: string, findings: Findings): Promise<void> {
   const figures = findings.figures.map(rounded)
   const targets = findings.targets.map((target) => ({ ...rounded(target), isMet: isMet(target) }))
-  const notes = findings.notes?.map(({ title, lines }) => ({ title, lines: lines.map(rounded) }))
-  const result = { name, date: new Date().toISOString(), commit: commit(), machine: machine(), figures, targets, notes }
+  const result = { name, date: new Date().toISOString(), commit: commit(), machine: machine(), figures, targets }
   await writeFile(join(import.meta.dirname, 'results', `${name}.json`), `${JSON.stringify(result, null, 2)}\n`)
 }
 
 function verdict(target: Target): string {
-  const { id, what, value, atLeast, atMost } = target
+  const { what, value, atLeast, atMost } = target
   const wanted = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`
-  return `${isMet(target) ? '✔' : '✘'} ${id ? `${id} ` : ''}${what}: ${significant(value)} (${wanted})`
+  return `${isMet(target) ? '✔' : '✘'} ${what}: ${significant(value)} (${wanted})`
 }
 
 function rounded<Line extends object>(line: Line): Line {
@@ -37,7 +31,7 @@ function rounded<Line extends object>(line: Line): Line {
   return Object.fromEntries(cells) as Line
 }
 
-/** Three digits say all that a shared machine can. */
+/** Three significant digits; a shared machine gives no more. */
 function significant(value: number): number {
   return value >= 100 ? Math.round(value) : Number(value.toPrecision(3))
 }
@@ -57,7 +51,7 @@ function installedVersion(name: string): string {
   return JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 
-/** What is checked out; changes that are not committed yet are told. */
+/** The commit, with a mark if there are uncommitted changes. */
 function commit(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
   const isChanged = git('status', '--porcelain', '--', 'packages', 'package-lock.json') !== ''

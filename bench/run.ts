@@ -6,13 +6,13 @@ import { engine } from './engine.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
 import { receivers } from './receivers.ts'
-import { keep, print } from './report.ts'
+import { print, store } from './report.ts'
 import { start } from './start.ts'
 import { strangers } from './strangers.ts'
 
 /**
- * `npm run bench`: lists the benchmarks. `npm run bench -- engine start` runs these. What the figures mean is in
- * README.md. `npm run bench -- life --of payout --callers 64 --rounds 1` runs a part, which is printed and not kept.
+ * `npm run bench` lists the benchmarks; `npm run bench -- engine start` runs two of them. README.md explains the figures.
+ * `npm run bench -- life --of payout --callers 64 --rounds 1` runs a part; its result is printed and not stored.
  */
 const benchmarks: readonly Benchmark[] = [engine, cashOut, notify, receivers, life, start, strangers]
 
@@ -22,20 +22,20 @@ async function stopAll(): Promise<void> {
   for (const stop of stops.splice(0).reverse()) await stop()
 }
 
-async function run({ name, isKept = true, options: known = [], run }: Benchmark): Promise<void> {
+async function run({ name, options: known = [], run }: Benchmark): Promise<void> {
   console.log(`\n${name}`)
   try {
-    const strange = asked.find((option) => !known.includes(option))
-    if (strange) throw new Error(`${name} knows no --${strange}`)
+    const unsupported = given.find((option) => !known.includes(option))
+    if (unsupported) throw new Error(`${name} has no option --${unsupported}`)
     const findings = await run((stop) => stops.push(stop), options)
     print(findings)
-    if (isKept && asked.length === 0) await keep(name, findings)
+    if (given.length === 0) await store(name, findings)
   } finally {
     await stopAll()
   }
 }
 
-const { positionals: wanted, values } = parseArgs({
+const { positionals: names, values } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string' },
@@ -50,14 +50,14 @@ const options: BenchmarkOptions = {
   ...(values.of && { of: values.of.split(',') }),
   ...(values.against && { against: resolve(values.against) }),
 }
-const asked = Object.keys(options) as (keyof BenchmarkOptions)[]
-const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name))
+const given = Object.keys(options) as (keyof BenchmarkOptions)[]
+const unknown = names.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name))
 process.once('SIGINT', () => stopAll().finally(() => process.exit(130)))
 
-if (wanted.length === 0 || unknown.length > 0) {
-  for (const name of unknown) console.error(`There is no benchmark ${name}.`)
+if (names.length === 0 || unknown.length > 0) {
+  for (const name of unknown) console.error(`Unknown benchmark ${name}.`)
   process.exitCode = unknown.length > 0 ? 1 : 0
   for (const { name, summary } of benchmarks) console.log(`${name.padEnd(16)} ${summary}`)
 } else {
-  for (const benchmark of benchmarks) if (wanted.includes(benchmark.name)) await run(benchmark)
+  for (const benchmark of benchmarks) if (names.includes(benchmark.name)) await run(benchmark)
 }

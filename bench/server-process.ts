@@ -11,28 +11,27 @@ import type { After } from './benchmark.ts'
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
-  /** From the command until it said that it was ready. */
+  /** Time from the command to the first 200 of `/readyz`. */
   readonly startMs: number
-  /** Ends it and everything it has started, in its own orderly way. */
+  /** Sends SIGTERM to its process group and waits for the end. */
   stop(): Promise<void>
 }
 
-/** This checkout. */
+/** Root of this checkout. */
 export const ROOT = join(import.meta.dirname, '..')
 
-/** Where a server is run. */
 export interface ServerOptions {
-  /** The checkout whose command it is; by default this one. */
+  /** Checkout that is run; by default this one. */
   readonly root?: string
-  /** The file that its log goes to; by default it goes nowhere, as cheaply as can be. */
+  /** Log file; by default `/dev/null`. */
   readonly log?: string
 }
 
 const POLL_MS = 5
 
 /**
- * Runs a command of a checkout's root that serves on `PORT`, and waits until its `/readyz` answers 200.
- * @throws Error where it ends before, with what it had to say
+ * Runs a command in a checkout's root that listens on `PORT`, and waits until its `/readyz` answers 200.
+ * @throws Error with its stderr if it ends before that
  */
 export async function startServer(
   after: After,
@@ -46,26 +45,26 @@ export async function startServer(
   const startedAt = performance.now()
   const child = spawn(command, args, {
     cwd: root,
-    // A group of its own, so that what `npm` started is told to stop as well.
+    // A process group of its own, so that SIGTERM also reaches the children of `npm`.
     detached: true,
-    // Whoever still holds the last pipe is still running.
+    // `close` comes when the last process that holds the pipe has ended.
     stdio: ['ignore', output.fd, 'pipe'],
     env: { PATH: process.env.PATH, PORT: String(port), ...environment },
   })
   await output.close()
-  const complaints: Buffer[] = []
-  child.stderr?.on('data', (complaint) => complaints.push(complaint))
-  let isGone = false
-  const gone = once(child, 'close').then(() => {
-    isGone = true
+  const errorOutput: Buffer[] = []
+  child.stderr?.on('data', (chunk) => errorOutput.push(chunk))
+  let isClosed = false
+  const closed = once(child, 'close').then(() => {
+    isClosed = true
   })
   const stop = async () => {
-    if (!isGone) process.kill(-(child.pid as number), 'SIGTERM')
-    await gone
+    if (!isClosed) process.kill(-(child.pid as number), 'SIGTERM')
+    await closed
   }
   after(stop)
   while (!(await isReady(url))) {
-    if (isGone) throw new Error(`${command} ${args.join(' ')} ended: ${Buffer.concat(complaints)}`)
+    if (isClosed) throw new Error(`${command} ${args.join(' ')} ended: ${Buffer.concat(errorOutput)}`)
     await delay(POLL_MS)
   }
   return { url, pid: child.pid as number, startMs: performance.now() - startedAt, stop }
@@ -75,4 +74,9 @@ async function isReady(url: string): Promise<boolean> {
   const answer = await fetch(`${url}/readyz`).catch(() => undefined)
   await answer?.body?.cancel()
   return answer?.ok === true
+}
+
+/** Starts the baseline of every measurement over HTTP: a bare Fastify that validates creates and answers a constant. */
+export function startBareFastify(after: After): Promise<ServerProcess> {
+  return startServer(after, ['node', 'bench/contestants/bare-fastify.ts'])
 }

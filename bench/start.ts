@@ -5,10 +5,10 @@ import { startServer } from './server-process.ts'
 
 const ROUNDS = 5
 
-/** How long a sandbox takes until it serves. */
+/** Time until a sandbox is ready. */
 export const start: Benchmark = {
   name: 'start',
-  summary: '`npm start` until /readyz answers 200, with an empty data directory and with an existing one; T10',
+  summary: '`npm start` until /readyz answers 200, with an empty data directory and with an existing one',
   run: async (after) => {
     const rounds = await inRounds(ROUNDS, async () => {
       const dataDirectory = await temporaryDirectory(after)
@@ -22,8 +22,8 @@ export const start: Benchmark = {
         { 'data directory': 'existing', seconds: existing },
       ],
       targets: [
-        { id: 'T10', what: 'seconds until ready with an empty data directory', value: empty, atMost: 4 },
-        { id: 'T10', what: 'seconds until ready with an existing data directory', value: existing, atMost: 2 },
+        { what: 'seconds until ready with an empty data directory', value: empty, atMost: 4 },
+        { what: 'seconds until ready with an existing data directory', value: existing, atMost: 2 },
       ],
     }
   },

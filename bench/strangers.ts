@@ -12,22 +12,22 @@ const ROUNDS = 5
 
 const STORED = 400_000
 
-/** What the paying customer does meanwhile. */
+/** Load of the customer with a valid key. */
 const LOAD: Load = { callers: 8, warmUpMs: 1_000, measuredMs: 2_000 }
 
 const LIMIT = 100
 
-const DOSES = ['false signatures', 'unknown keys', 'half-open sockets', 'deepest pages'] as const
+const ATTACKS = ['false signatures', 'unknown keys', 'half-open sockets', 'deepest pages'] as const
 
-type Dose = (typeof DOSES)[number] | 'nothing'
+type Attack = (typeof ATTACKS)[number] | 'nothing'
 
-/** Who is given the dose; `beside`: the bare one, while the customer is the service's. */
+/** Target of the attack; `beside`: the bare server, while the customer reads from the service. */
 type Server = 'bare' | 'beside' | 'pixgate'
 
-/** How long a customer waits while strangers do their worst, here and at a bare Fastify that answers them 401. */
+/** Latency of a customer during attacks without valid credentials, compared with a bare Fastify that answers 401. */
 export const strangers: Benchmark = {
   name: 'strangers',
-  summary: 'what the doses of a penetration test leave a paying customer, against a bare Fastify that answers 401',
+  summary: 'latency of a customer during attacks, against a bare Fastify that answers 401',
   run: async (after) => {
     const pixgate = await startPixgate(after)
     const charges = await storeCharges(pixgate, STORED)
@@ -42,47 +42,51 @@ export const strangers: Benchmark = {
     const refused: Record<string, number> = {}
     const read = (server: Server) => customers[server]({ method: 'GET', path: pathOf(), headers })
 
-    async function under(dose: Dose, server: Server): Promise<Figures> {
-      const path = dose === 'deepest pages' ? `/api/pix/cash-in?limit=${LIMIT}&page=${STORED / LIMIT}` : pathOf()
-      // Who reads deep pages is a customer of the service, and a stranger to the yardstick.
+    async function under(attack: Attack, server: Server): Promise<Figures> {
+      const path = attack === 'deepest pages' ? `/api/pix/cash-in?limit=${LIMIT}&page=${STORED / LIMIT}` : pathOf()
+      // Deep pages are read with a valid key of the service; the bare server refuses it.
       const key = server === 'pixgate' ? pixgate.apiKey : 'another'
-      const stop = dose === 'nothing' ? undefined : await startDose(after, [dose, servers[server], path, key])
+      const stop = attack === 'nothing' ? undefined : await startAttack(after, [attack, servers[server], path, key])
       let refusedHere = 0
       const figures = await measure(() => read(server).catch(() => refusedHere++), LOAD)
       const answers = (await stop?.()) ?? {}
       refusedHere += answers[503] ?? 0
-      if (server === 'pixgate') refused[dose] = (refused[dose] ?? 0) + refusedHere
+      if (server === 'pixgate') refused[attack] = (refused[attack] ?? 0) + refusedHere
       return figures
     }
 
     const rounds = await inRounds(ROUNDS, async () => {
       const round: Record<string, Figures> = {}
-      for (const dose of ['nothing', ...DOSES] as const) {
+      for (const attack of ['nothing', ...ATTACKS] as const) {
         for (const server of ['bare', 'beside', 'pixgate'] as const)
-          round[lineOf(dose, server)] = await under(dose, server)
+          round[lineOf(attack, server)] = await under(attack, server)
       }
       return round
     })
-    return { figures: tableOf(rounds), targets: DOSES.flatMap((dose) => targetsOf(dose, rounds, refused)) }
+    return { figures: tableOf(rounds), targets: ATTACKS.flatMap((attack) => targetsOf(attack, rounds, refused)) }
   },
 }
 
-function lineOf(dose: Dose, server: Server): string {
-  return `${dose}, ${server}`
+function lineOf(attack: Attack, server: Server): string {
+  return `${attack}, ${server}`
 }
 
-function targetsOf(dose: Dose, rounds: readonly Record<string, Figures>[], refused: Record<string, number>): Target[] {
-  const against = (server: Server) => ratio(rounds, 'p50Ms', lineOf(dose, 'pixgate'), lineOf(dose, server))
+function targetsOf(
+  attack: Attack,
+  rounds: readonly Record<string, Figures>[],
+  refused: Record<string, number>,
+): Target[] {
+  const against = (server: Server) => ratio(rounds, 'p50Ms', lineOf(attack, 'pixgate'), lineOf(attack, server))
   return [
-    { what: `${dose}: p50 against a bare Fastify's own customer`, value: against('bare'), atMost: 2 },
-    { what: `${dose}: p50 against a dose that a bare Fastify takes`, value: against('beside'), atMost: 2 },
-    { what: `${dose}: 503, and refused to the customer`, value: refused[dose] ?? 0, atMost: 0 },
+    { what: `${attack}: p50 relative to the bare server's customer`, value: against('bare'), atMost: 2 },
+    { what: `${attack}: p50 relative to an attack on the bare server`, value: against('beside'), atMost: 2 },
+    { what: `${attack}: answers 503, and refusals of the customer`, value: refused[attack] ?? 0, atMost: 0 },
   ]
 }
 
-/** Starts a dose in a process of its own. @returns ends it, and tells how often it was answered what */
-async function startDose(after: After, args: readonly string[]): Promise<() => Promise<Record<string, number>>> {
-  const child = fork(fileURLToPath(new URL('contestants/dose.ts', import.meta.url)), args)
+/** Starts an attack in a process of its own. @returns a function that ends it and returns the number of answers by status */
+async function startAttack(after: After, args: readonly string[]): Promise<() => Promise<Record<string, number>>> {
+  const child = fork(fileURLToPath(new URL('contestants/attack.ts', import.meta.url)), args)
   const exited = once(child, 'exit')
   const end = async () => {
     if (child.connected) child.disconnect()

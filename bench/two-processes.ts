@@ -1,29 +1,27 @@
 import type { Target } from './benchmark.ts'
 import { type Figures, median, ratio } from './measure.ts'
 
-/** What one process did with 256 callers: alone, beside another one with one caller, and beside one with as many. */
-type BesideAnother<Who extends string> = Readonly<
-  Record<`${Who}, 256` | `${Who}, 256 beside 1` | `${Who}, 256 beside 256` | `${Who}, the other 256`, Figures>
+/** A process with 256 callers: alone, beside another process with 1 caller, and beside one with 256. */
+type BesideAnother<Name extends string> = Readonly<
+  Record<`${Name}, 256` | `${Name}, 256 beside 1` | `${Name}, 256 beside 256` | `${Name}, the other 256`, Figures>
 >
 
-/** What a second process on the same balance may cost. */
-export function twoProcessTargets<Who extends string>(who: Who, rounds: readonly BesideAnother<Who>[]): Target[] {
-  const perSecond = (round: BesideAnother<Who>, name: keyof BesideAnother<Who>) => round[name].perSecond
+/** Targets for a second process on the same balance. */
+export function twoProcessTargets<Name extends string>(name: Name, rounds: readonly BesideAnother<Name>[]): Target[] {
+  const perSecond = (round: BesideAnother<Name>, name: keyof BesideAnother<Name>) => round[name].perSecond
   return [
     {
-      id: 'T7b',
-      what: '256 callers beside a process with 1: speed against alone',
-      value: ratio(rounds, 'perSecond', `${who}, 256 beside 1`, `${who}, 256`),
+      what: '256 callers beside a process with 1: rate relative to alone',
+      value: ratio(rounds, 'perSecond', `${name}, 256 beside 1`, `${name}, 256`),
       atLeast: 0.8,
     },
     {
-      id: 'T7b',
-      what: 'two processes with 256 callers each: speed together against one alone',
+      what: 'two processes with 256 callers each: total rate relative to one alone',
       value: median(
         rounds.map(
           (round) =>
-            (perSecond(round, `${who}, 256 beside 256`) + perSecond(round, `${who}, the other 256`)) /
-            perSecond(round, `${who}, 256`),
+            (perSecond(round, `${name}, 256 beside 256`) + perSecond(round, `${name}, the other 256`)) /
+            perSecond(round, `${name}, 256`),
         ),
       ),
       atLeast: 1.2,

@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * HTTP/1.1 for a benchmark's own side, where whoever measures shares the cores with what is measured: messages of a known
- * length over kept connections, and nothing else. A request costs half of what it costs by undici.
+ * Minimal HTTP/1.1 for the merchant's process, which shares the cores with the service: messages with `Content-Length` over
+ * keep-alive connections. A request takes half the CPU time of undici.
  */
 
-/** Hears the messages on a connection: the first line of each and its headers, and its body. */
-export function onMessages(socket: Socket, heard: (head: string, body: string) => void): void {
+/** Parses the messages on a connection. @param onMessage gets the first line with the headers, and the body */
+export function onMessages(socket: Socket, onMessage: (head: string, body: string) => void): void {
   let pending: Buffer = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
@@ -17,7 +17,7 @@ export function onMessages(socket: Socket, heard: (head: string, body: string) =
       if (pending.length < to) return
       const body = pending.toString('utf8', from, to)
       pending = pending.subarray(to)
-      heard(head, body)
+      onMessage(head, body)
     }
   })
 }
@@ -25,7 +25,6 @@ export function onMessages(socket: Socket, heard: (head: string, body: string) =
 const END_OF_HEAD = '\r\n\r\n'
 const LENGTH = /\r\ncontent-length: *(\d+)/i
 
-/** One request, as the wire has it. */
 export interface WireRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -33,18 +32,18 @@ export interface WireRequest {
   readonly body?: string
 }
 
-/** Headers of all requests with a key. */
+/** Headers of a request with an API key. */
 export function wireHeaders(apiKey: string): string {
   return `host: 127.0.0.1\r\nauthorization: Bearer ${apiKey}\r\n`
 }
 
-/** Sends a request. @returns the body of the answer @throws Error where it is no success */
+/** Sends a request. @returns the body of the answer @throws Error if it is not successful */
 export type WireSend = (request: WireRequest) => Promise<string>
 
-/** Fewer than a server lets one client have. */
+/** Below the server's limit of connections per client. */
 const CONNECTIONS_MAX = 400
 
-/** Talks to one server over as many connections as there are requests at once, up to a bound. */
+/** A client of one server with a connection per concurrent request, up to a limit. */
 export function openWire(url: string): { readonly send: WireSend; close(): void } {
   const { hostname, port } = new URL(url)
   const idle: Connection[] = []
@@ -76,10 +75,10 @@ export function openWire(url: string): { readonly send: WireSend; close(): void 
   }
 }
 
-/** Shorter than any server here keeps a connection that nothing comes on. */
+/** Shorter than the keep-alive timeout of every server here. */
 const FRESH_MS = 4_000
 
-/** A connection with at most one request on its way. */
+/** A connection with at most one request in flight. */
 class Connection {
   readonly #socket: Socket
   #usedAt = performance.now()
@@ -104,7 +103,7 @@ class Connection {
     return waiting.promise
   }
 
-  /** Whether the server is sure to keep it still. */
+  /** Whether the server has certainly not closed it. */
   isFresh(): boolean {
     return performance.now() - this.#usedAt < FRESH_MS
   }

@@ -1,7 +1,6 @@
 import type { Check } from './check/check.ts'
-import { citations } from './check/citations.ts'
 import { dependencies } from './check/dependencies.ts'
-import { fileNames } from './check/file-names.ts'
+import { failureModes } from './check/failure-modes.ts'
 import { generated } from './check/generated.ts'
 import { imports } from './check/imports.ts'
 import { links } from './check/links.ts'
@@ -18,8 +17,7 @@ import { types } from './check/types.ts'
 import { unused } from './check/unused.ts'
 
 /**
- * `npm run check`: everything that can be said of the repository without running it. Ends with 1 on any problem.
- * `npm run check -- rules imports` runs only these.
+ * `npm run check` runs all static checks and ends with 1 on any problem. `npm run check -- rules imports` runs only these.
  */
 const checks: readonly Check[] = [
   types,
@@ -30,11 +28,10 @@ const checks: readonly Check[] = [
   lockFile,
   sizes,
   timeAndChance,
-  fileNames,
   places,
   secrets,
   rules,
-  citations,
+  failureModes,
   links,
   translations,
   generated,
@@ -44,7 +41,7 @@ const checks: readonly Check[] = [
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((word) => !checks.some(({ name }) => name === word))
 if (unknown.length > 0) {
-  console.error(`no check is called ${unknown.join(', ')}; there are ${checks.map(({ name }) => name).join(', ')}`)
+  console.error(`unknown check ${unknown.join(', ')}; known are ${checks.map(({ name }) => name).join(', ')}`)
   process.exit(2)
 }
 

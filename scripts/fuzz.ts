@@ -6,9 +6,8 @@ import { complaintsAboutSlowClients } from '../packages/server/test/fuzz/slow-cl
 import { startSandbox } from './fuzz/sandbox.ts'
 
 /**
- * `npm run fuzz`: starts a sandbox of its own and sends it 100,000 requests, right and wrong ones, made from the OpenAPI
- * document. Ends with 1 where an answer is not as the document says, where something invalid succeeds, or where the log
- * tells of a failure or of a secret.
+ * `npm run fuzz` starts a sandbox and sends it 100,000 valid and invalid requests, generated from the OpenAPI document. Ends
+ * with 1 if an answer contradicts the document, an invalid request succeeds, or the log has a failure or a secret.
  *
  * `npm run fuzz -- --minutes 10` sends as many as there is time for, `--operation createCashIn` those of one operation;
  * `--seed 7 --case 4711` sends one of them again.
@@ -45,8 +44,8 @@ try {
   const slowness = options.case === undefined ? complaintsAboutSlowClients(sandbox.port) : []
   const [report, complaints] = await Promise.race([sandbox.lost, Promise.all([campaign, slowness])])
   const seconds = (Date.now() - startedAt) / 1_000
-  tellAnswers(report, seconds)
-  tellFindings([
+  printAnswers(report, seconds)
+  printFindings([
     ...[...report.findings.values()].map(({ count, text }) => `${count} × ${text}`),
     ...complaints,
     ...[...sandbox.suspiciousLines].map((line) => `in the log: ${line}`),
@@ -55,7 +54,7 @@ try {
   await sandbox.stop()
 }
 
-function tellAnswers(report: Report, seconds: number): void {
+function printAnswers(report: Report, seconds: number): void {
   const answers = answersIn(report)
   console.log(`\n${answers} answers in ${seconds.toFixed(0)} s, ${Math.round(answers / seconds)} a second\n`)
   for (const [operation, statuses] of [...report.answers].sort()) {
@@ -65,8 +64,8 @@ function tellAnswers(report: Report, seconds: number): void {
   }
 }
 
-function tellFindings(findings: readonly string[]): void {
+function printFindings(findings: readonly string[]): void {
   for (const finding of findings) console.log(`\n✘ ${finding}`)
-  console.log(findings.length === 0 ? '\n✔ nothing was found' : `\n${findings.length} findings`)
+  console.log(findings.length === 0 ? '\n✔ no findings' : `\n${findings.length} findings`)
   if (findings.length > 0) process.exitCode = 1
 }

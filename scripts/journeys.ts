@@ -5,15 +5,15 @@ import { globalSetup, globalTeardown } from '../packages/server/test/support/dat
 import { ADMIN_TOKEN, type World, world } from '../packages/server/test/support/world.ts'
 
 /**
- * `npm run journeys`: how many files and functions of the product a request, an event, a decision and a delivery run through, in a warm
- * process, by V8's precise coverage. Functions of idle workers are not counted. `-- --files` names the files.
+ * `npm run journeys` counts the files and functions that a request, an event, a decision and a delivery run through in a warm
+ * process, by V8's precise coverage. Functions of idle workers are not counted. `-- --files` lists the files.
  */
 const COUNTED = /\/packages\/(server\/src|spec\/src|brcode)\//
 
-/** Workers have done what was due by then. */
+/** Time for workers to become idle. */
 const IDLE_MS = 1_500
 
-/** An attempt is recorded by then. */
+/** Time for an attempt to be recorded. */
 const RECORDED_MS = 200
 
 const session = new Session()
@@ -35,7 +35,7 @@ async function ran(): Promise<Set<string>> {
 }
 
 /**
- * @param times what ran every time is of the journey; what ran once is of a worker that woke meanwhile
+ * @param times repetitions; only functions that ran each time count, not those of a worker that woke up
  * @returns the functions of a journey that do not run in an idle process, nor in another journey that it contains
  */
 async function measure(
@@ -87,7 +87,7 @@ async function decision(pix: World, chargeId: string, decided: object): Promise<
 }
 
 async function measureAll(pix: World): Promise<void> {
-  // A warm process has compiled, read and cached what every request needs.
+  // Warm-up: compiles code and fills caches.
   const { id: first } = await pix.paid('10.00')
   const second = await pix.charge('10.00')
   const others = [await pix.charge('10.00'), await pix.charge('10.00'), await pix.charge('10.00')]

@@ -3,9 +3,9 @@ import { parse } from 'yaml'
 import { type Exchange, Judge } from './judge/exchanges.ts'
 
 /**
- * `npm run judge-api-pix -- <openapi.yaml of API Pix 2.9.0> <recording>`: holds what the simulated bank and its callers said
- * against the Central Bank's own document, which is no part of this repository. The tests make a recording where
- * PIXGATE_API_PIX_RECORDING names a file.
+ * `npm run judge-api-pix -- <openapi.yaml of API Pix 2.9.0> <recording>` validates recorded exchanges with the simulated bank
+ * against the Central Bank's document, which is not part of this repository. Tests record to the file that
+ * PIXGATE_API_PIX_RECORDING names.
  */
 const [documentPath, recordingPath] = process.argv.slice(2)
 
@@ -20,16 +20,16 @@ if (documentPath === undefined || recordingPath === undefined) {
     .split('\n')
     .map((line) => JSON.parse(line) as Exchange)
   const counts = { fits: 0, wrong: 0, elsewhere: 0 }
-  const sentences = new Set<string>()
+  const lines = new Set<string>()
   for (const exchange of exchanges) {
     const verdict = judge.verdict(exchange)
     if (verdict === undefined) counts.elsewhere++
     else if (verdict.length === 0) counts.fits++
     else counts.wrong++
     const call = `${exchange.method} ${exchange.path.replace(/\?.*/, '').replaceAll(/[A-Za-z0-9]{26,}/g, '…')} ${exchange.status}`
-    for (const fault of verdict ?? []) sentences.add(`✘ ${call}: ${fault}`)
+    for (const fault of verdict ?? []) lines.add(`✘ ${call}: ${fault}`)
   }
-  for (const sentence of sentences) console.log(sentence)
-  console.log(`${counts.fits} fit, ${counts.wrong} do not, ${counts.elsewhere} are no calls of the document`)
+  for (const line of lines) console.log(line)
+  console.log(`${counts.fits} valid, ${counts.wrong} invalid, ${counts.elsewhere} not in the document`)
   process.exitCode = counts.wrong === 0 ? 0 : 1
 }

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { mutateTables } from './mutate/tables.ts'
 
 /**
- * `npm run mutate -- tables [--every N]`: breaks each line of each state machine in each way that matters, one at a time; the
- * pure tests must fail each time. Survivors are listed, and the run fails.
+ * `npm run mutate -- tables [--every N]` mutates each line of each state machine, one change at a time; the pure tests must
+ * fail each time. Lists survivors and ends with 1 if there are any.
  */
 const { positionals, values } = parseArgs({
   allowPositionals: true,

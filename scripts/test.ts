@@ -25,9 +25,9 @@ const { values: options, positionals: words } = parseArgs({
     'every-piece': { type: 'boolean', default: false },
     /** Runs drills in an order that the seed chooses, for so many minutes. */
     minutes: { type: 'string' },
-    /** How many of the slowest files are listed. */
+    /** Number of the slowest files to list. */
     slowest: { type: 'string', default: '10' },
-    /** A number; derived from the commit where absent. */
+    /** By default derived from the commit. */
     seed: { type: 'string' },
   },
 })
@@ -36,7 +36,7 @@ const TESTS = options.deep
   ? ['packages/*/test/**/*.deep.ts', 'scripts/test/**/*.deep.ts']
   : ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts']
 
-/** So many files share a process. */
+/** Files per process. */
 const GROUP_SIZE = 12
 
 /** Loaded before every process of the tests: shifts its clock. */
@@ -72,15 +72,15 @@ async function main(): Promise<void> {
         PIXGATE_TEST_SEED: String(seed),
         ...(options['every-piece'] && { PIXGATE_TEST_EVERY_PIECE: '1' }),
       },
-      // Stories wait for a bank now and then; another one can use the processor meanwhile. Drills use more than one themselves.
+      // Tests also wait for I/O, so more processes than cores are useful. Drills use several processes themselves.
       concurrency: options.deep ? 2 : availableParallelism() + 2,
       namePattern: options['test-name-pattern'],
       silenceMs: SILENCE_MS,
       stopAfterMs: options.minutes === undefined ? undefined : Number(options.minutes) * 60_000 - elapsedMs(),
-      onFailure: sayFailure,
-      onFiles: sayProgress,
+      onFailure: printFailure,
+      onFiles: printProgress,
     })
-    saySummary(outcome)
+    printSummary(outcome)
     const unused = words.length === 0 && !options.deep && !options['test-name-pattern'] ? notExercised(outcome) : []
     if (outcome.failures.length > 0 || unused.length > 0) process.exitCode = 1
   } finally {
@@ -123,19 +123,19 @@ function seedOfCommit(): number {
   }
 }
 
-let [finished, saidAt] = [0, 0]
+let [finished, printedAt] = [0, 0]
 
-function sayProgress(done: number): void {
+function printProgress(done: number): void {
   finished = done
   const line = `${done} of ${files.length} files, ${Math.round(elapsedMs() / 1_000)} s`
   if (process.stdout.isTTY) process.stdout.write(`\r${line} `)
-  else if (elapsedMs() - saidAt > 15_000) {
+  else if (elapsedMs() - printedAt > 15_000) {
     console.log(line)
-    saidAt = elapsedMs()
+    printedAt = elapsedMs()
   }
 }
 
-function sayFailure({ file, name, text }: Failure): void {
+function printFailure({ file, name, text }: Failure): void {
   console.log(`\n✖ ${name}\n  ${file}\n${text.replaceAll(/^/gm, '  ')}`)
   if (options.deep) console.log(`  Repeat: npm run test:deep -- ${file} --seed=${seed}`)
 }
@@ -144,7 +144,7 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(1).padStart(6)
 }
 
-function saySummary({ passed, failures, skipped, files: durations, notes, unfinished }: Outcome): void {
+function printSummary({ passed, failures, skipped, files: durations, notes, unfinished }: Outcome): void {
   const slowest = [...durations].toSorted(([, one], [, other]) => other.durationMs - one.durationMs)
   console.log(
     `\n${finished - unfinished.length} of ${files.length} files in ${Math.round(elapsedMs() / 1_000)} s. The slowest:`,
@@ -162,7 +162,7 @@ function saySummary({ passed, failures, skipped, files: durations, notes, unfini
   console.log(`\n${passed} passed, ${failures.length} failed, ${skipped.length} skipped`)
 }
 
-/** What no test used, though it must be; also what is said not to be used, and is. */
+/** Names that no test exercised, and outdated exceptions. */
 function notExercised({ exercised }: Outcome): readonly string[] {
   const missing = EVERYTHING.filter((name) => !exercised.has(name) && !NOT_EXERCISED.has(name))
   const listed = [...NOT_EXERCISED].filter((name) => exercised.has(name) || !EVERYTHING.includes(name))

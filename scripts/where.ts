@@ -1,4 +1,4 @@
-import { FAILURE_MODES, failureModeCitationsIn, failureModeProofsIn, failureModesIn } from './check/citations.ts'
+import { FAILURE_MODES, failureModeCitationsIn, failureModeProofsIn, failureModesIn } from './check/failure-modes.ts'
 import { readText, repositoryFiles } from './check/repository.ts'
 import {
   type Citation,
@@ -13,8 +13,7 @@ import {
 } from './check/rules.ts'
 
 /**
- * `npm run where -- word`: the rules and failure modes that speak of a word, the code that follows them, the tests that
- * prove them.
+ * `npm run where -- word` lists the rules and failure modes that contain a word, with their code and tests.
  */
 const word = process.argv.slice(2).join(' ').toLowerCase()
 const rules = [...rulesIn(readText(RULES) ?? ''), ...rulesOf(specMachines)]
@@ -31,7 +30,7 @@ for (const { anchor, text } of found) {
   for (const place of placesOf(anchor, proofs)) console.log(`    test  ${place}`)
 }
 if (found.length === 0) {
-  console.error(word === '' ? 'Usage: npm run where -- <word>' : `No rule speaks of «${word}».`)
+  console.error(word === '' ? 'Usage: npm run where -- <word>' : `No rule contains «${word}».`)
   process.exitCode = 1
 }
 

@@ -2,10 +2,7 @@ import { getCashIn } from '@pixgate/spec'
 import fastify from 'fastify'
 import pg from 'pg'
 
-/**
- * The yardstick of what strangers leave a customer: a server that answers 401 to whoever has not the one key, before anything is
- * read, and reads a row by its id for who has.
- */
+/** Baseline for attacks: answers 401 before reading the body unless the one key is sent, and else reads a row by id. */
 
 const { DATABASE_URL = '', CUSTOMER_KEY } = process.env
 

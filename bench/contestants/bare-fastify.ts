@@ -2,10 +2,7 @@ import { createCashIn, createCashOut, createRefundIn } from '@pixgate/spec'
 import fastify from 'fastify'
 import { formats } from '../../packages/server/src/platform/http/request.ts'
 
-/**
- * The yardstick of everything over HTTP: a server that checks the same body, answers with the same shape, and does
- * nothing in between.
- */
+/** Baseline over HTTP: validates the same body and answers a constant of the same shape. */
 
 const app = fastify({ ajv: { customOptions: { formats } } })
 for (const { path, body, responses } of [createCashIn, createCashOut, createRefundIn]) {

@@ -2,28 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { createCashIn, createCashOut, createRefundIn, getCashIn } from '@pixgate/spec'
-import type { Call, CallerLoad, PacedLoad, Seen } from '../callers.ts'
+import type { Call, CallerLoad } from '../callers.ts'
 import { type Figures, figuresOf } from '../measure.ts'
 import { onMessages, openWire, type WireSend, wireHeaders } from '../wire.ts'
 
-/**
- * A merchant's process: callers and the receiver of notifications. It says where it receives, and then does each load that it
- * is sent.
- */
+/** A merchant's process: reports the URL of its webhook server, then runs each load that it receives. */
 
-/** So small that thousands stay within what is credited unverified by default. */
 const CHARGE_REAIS = 0.1
 
 const REFUND_REAIS = 0.01
 
-/** Whom a notification wakes, by the merchant's own id; and which ones came before anybody waited. */
+/** Waiting payments by external id, and notifications that arrived before their payment waited. */
 const waiting = new Map<string, () => void>()
 const arrived = new Set<string>()
 let arrivedAt = performance.now()
 
-/** Nothing here takes as long: something was lost, and would be waited for without end. */
+/** Longer than any delivery takes: a notification was lost. */
 const SILENCE_MS = 60_000
 
 const receiver = createServer({ noDelay: true }, (socket) => {
@@ -38,7 +33,9 @@ const receiver = createServer({ noDelay: true }, (socket) => {
   })
 })
 
-async function notified({ externalId }: { readonly externalId: string }): Promise<void> {
+/** @param created answer to the creation of a payment */
+async function notificationOf(created: string): Promise<void> {
+  const { externalId } = JSON.parse(created)
   if (arrived.delete(externalId)) return
   const { promise, resolve } = Promise.withResolvers<void>()
   waiting.set(externalId, resolve)
@@ -48,23 +45,16 @@ async function notified({ externalId }: { readonly externalId: string }): Promis
 
 setInterval(() => {
   if (waiting.size === 0 || performance.now() - arrivedAt < SILENCE_MS) return
-  throw new Error(`nobody was notified of ${waiting.size} payments, among them ${waiting.keys().next().value}`)
+  throw new Error(`no notification of ${waiting.size} payments, such as ${waiting.keys().next().value}`)
 }, SILENCE_MS / 4)
 
-/** What is noted of a call under way. */
-type Marks = { -readonly [Mark in keyof Seen]?: Seen[Mark] | undefined }
-
-/** What a call has become when its last request is answered. */
+/** State of a call when its last request is answered. */
 interface Answered {
-  /** Settles when the payment is over, where its life is awaited. */
-  readonly over?: Promise<void>
+  /** Settles when the payment's notification has arrived, if it is awaited. */
+  readonly notified?: Promise<void>
 }
 
-/** @returns does it once a call */
-function callOf(
-  { call, apiKey, charges = [] }: CallerLoad | PacedLoad,
-  send: WireSend,
-): (marks: Marks) => Promise<Answered> {
+function callOf({ call, apiKey, charges = [] }: CallerLoad, send: WireSend): () => Promise<Answered> {
   const headers = wireHeaders(apiKey)
   const post = (path: string, body: object) => send({ method: 'POST', path, headers, body: JSON.stringify(body) })
   let turn = 0
@@ -86,15 +76,14 @@ function callOf(
     await request()
     return {}
   }
-  const calls: Readonly<Record<Call, (marks: Marks) => Promise<Answered>>> = {
-    payout: async (marks) => ({ over: notified(answered(marks, await createPayout())) }),
-    charge: async (marks) => {
-      const charge = answered(marks, await createCharge())
-      marks.paying = epochMs()
-      await post(`/sandbox/cash-in/${charge.id}/pay`, {})
-      return { over: notified(charge) }
+  const calls: Readonly<Record<Call, () => Promise<Answered>>> = {
+    payout: async () => ({ notified: notificationOf(await createPayout()) }),
+    charge: async () => {
+      const charge = await createCharge()
+      await post(`/sandbox/cash-in/${JSON.parse(charge).id}/pay`, {})
+      return { notified: notificationOf(charge) }
     },
-    refund: async (marks) => ({ over: notified(answered(marks, await createRefund())) }),
+    refund: async () => ({ notified: notificationOf(await createRefund()) }),
     'payout created': once(createPayout),
     'charge created': once(createCharge),
     'refund created': once(createRefund),
@@ -103,63 +92,32 @@ function callOf(
   return calls[call]
 }
 
-function answered(marks: Marks, answer: string): { readonly id: string; readonly externalId: string } {
-  marks.answered = epochMs()
-  const created = JSON.parse(answer)
-  marks.id = created.id
-  return created
-}
-
-function epochMs(): number {
-  return performance.timeOrigin + performance.now()
-}
-
 async function run(load: CallerLoad): Promise<Figures> {
   const wire = openWire(load.url)
   const call = callOf(load, wire.send)
   const latenciesMs: number[] = []
   let left = load.payments
-  const lives: Promise<void>[] = []
+  const notifications: Promise<void>[] = []
   const caller = async () => {
     while (left-- > 0) {
       const from = performance.now()
       const noteLatency = () => latenciesMs.push(performance.now() - from)
-      const { over } = await call({})
-      if (over === undefined) noteLatency()
-      else lives.push(over.then(() => void noteLatency()))
+      const { notified } = await call()
+      if (notified === undefined) noteLatency()
+      else notifications.push(notified.then(() => void noteLatency()))
     }
   }
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: load.callers }, caller))
-  await Promise.all(lives)
+  await Promise.all(notifications)
   const elapsedMs = performance.now() - startedAt
   wire.close()
   return figuresOf(latenciesMs, elapsedMs)
 }
 
-async function runPaced(load: PacedLoad): Promise<readonly Seen[]> {
-  const wire = openWire(load.url)
-  const call = callOf(load, wire.send)
-  const one = async () => {
-    const marks: Marks = { sent: epochMs() }
-    await (await call(marks)).over
-    marks.notified = epochMs()
-    return marks as Seen
-  }
-  const startedAt = performance.now()
-  const under: Promise<Seen>[] = []
-  for (let turn = 0; turn < load.payments; turn++) {
-    await delay(Math.max(0, startedAt + (turn * 1_000) / load.perSecond - performance.now()))
-    under.push(one())
-  }
-  const seen = await Promise.all(under)
-  wire.close()
-  return seen
-}
-
-process.on('message', async (load: CallerLoad | PacedLoad) => {
+process.on('message', async (load: CallerLoad) => {
   arrivedAt = performance.now()
-  process.send?.(await ('perSecond' in load ? runPaced(load) : run(load)))
+  process.send?.(await run(load))
 })
 process.once('disconnect', () => process.exit())
 receiver.listen(0, '127.0.0.1')

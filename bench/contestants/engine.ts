@@ -9,13 +9,8 @@ import { realPause } from '../../packages/server/src/platform/jobs/pause.ts'
 import { compete } from '../contestant.ts'
 import { payout, VALUE_CENTS } from './reserve.ts'
 
-/** Reserves through the engine, one call each. */
-
-/** An engine as a process of the service has it. @param observed stands between the engine and its database */
-export function openEngine(
-  url: string,
-  observed = (database: Database) => database,
-): { readonly engine: Engine; readonly ids: Ids; readonly database: Database } {
+/** An engine with the settings of the service. */
+export function openEngine(url: string): { readonly engine: Engine; readonly ids: Ids; readonly database: Database } {
   const logger = pino({ level: 'warn' })
   const database = openDatabase({
     ...{ url, name: 'bench', connections: 1, logger, role: APPLICATION_ROLE },
@@ -23,11 +18,11 @@ export function openEngine(
   })
   const clock = createDatabaseClock()
   const ids = createIds(clock)
-  const engine = createEngine({ database: observed(database), clock, ids, pause: realPause, logger })
+  const engine = createEngine({ database, clock, ids, pause: realPause, logger })
   return { engine, ids, database }
 }
 
-/** One payout. */
+/** The creation of one payout. */
 export function reserve(ids: Ids): Command<void> {
   const operation = payout(ids.uuid())
   return {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Command, Create } from '../../packages/server/src/engine/operation.ts'
 
-/** The work that all contestants do: set money aside for a payout, all from one balance. */
+/** The work of all contestants: reserve money for a payout, all from one balance. */
 
-/** What each payout takes. */
+/** Value of each payout. */
 export const VALUE_CENTS = 1_00n
 
-/** More than a benchmark can spend. */
+/** More than a benchmark spends. */
 const FUNDS_CENTS = 1_000_000_000_00n
 
-/** A payout as it is first stored. */
+/** A new payout. */
 export function payout(id: string): Create['operation'] {
   return {
     id,
@@ -32,7 +32,7 @@ export function payout(id: string): Create['operation'] {
   }
 }
 
-/** Puts money on the balance: a charge that is paid. */
+/** Credits the balance with a paid charge. */
 export function fund(): Command<void> {
   const id = randomUUID()
   const operation = { ...payout(id), kind: 'cash_in', status: 'PENDING', valueCents: FUNDS_CENTS, dueAt: null } as const

@@ -3,7 +3,7 @@ import fastify from 'fastify'
 import { formats } from '../../packages/server/src/platform/http/request.ts'
 import { openTransactions } from './transaction.ts'
 
-/** The yardstick of payouts: a transaction for each request, behind the same kind of server. */
+/** Baseline of payouts: one transaction per request behind bare Fastify. */
 
 const reserve = openTransactions(process.env.DATABASE_URL as string)
 const { example, schema } = createCashOut.responses[201]

@@ -6,8 +6,8 @@ import { compete } from '../contestant.ts'
 import { payout, VALUE_CENTS } from './reserve.ts'
 
 /**
- * The yardstick: the same rows, written in the way that comes to mind first. A transaction for each request locks the
- * balance, looks at it, and writes one statement after the other.
+ * Baseline without HTTP: writes the same rows with one transaction per request, which locks the balance, checks it, and
+ * sends one statement after the other.
  */
 
 const CONNECTIONS = 64
@@ -33,7 +33,7 @@ const UPDATE_ACCOUNTS = `
   UPDATE account SET version = version + 1, balance_cents = balance_cents + CASE id WHEN 1 THEN -$1::bigint ELSE $1 END
    WHERE id IN (1, 2)`
 
-/** @returns makes one payout a call, on a funded database */
+/** @returns a function that creates a payout in a funded database */
 export function openTransactions(url: string): () => Promise<void> {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, options: '-c role=pixgate_app' })
   const ids = createIds(createDatabaseClock())

@@ -1,6 +1,6 @@
 /** One check of the repository. */
 export interface Check {
   readonly name: string
-  /** @returns one line per problem; none when all is well */
+  /** @returns one line per problem */
   run(): Promise<string[]>
 }

@@ -4,9 +4,9 @@ import { ROOT } from './repository.ts'
 
 /**
  * Runs a tool of `node_modules/.bin`.
- * @returns what it wrote, line by line, where it failed; nothing where it was content
+ * @returns the lines of its output if it fails
  */
-export function complaintsOf(tool: string, ...args: readonly string[]): Promise<string[]> {
+export function failureLinesOf(tool: string, ...args: readonly string[]): Promise<string[]> {
   return new Promise((resolve) => {
     const options = { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 }
     execFile(join(ROOT, 'node_modules/.bin', tool), args, options, (error, stdout, stderr) => {

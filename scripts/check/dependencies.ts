@@ -4,9 +4,9 @@ import { readText, repositoryFiles } from './repository.ts'
 const WHERE = 'docs/adr/0003-dependencies.md'
 
 /**
- * Dependencies without a row that says why they are there, and those whose version is not exact.
- * @param manifests the texts of all `package.json`
- * @param reasons the page of reasons: a row begins with the package in backquotes, or with several
+ * Dependencies without a reason in {@link WHERE}, and those without an exact version.
+ * @param manifests texts of all `package.json`
+ * @param reasons the page of reasons: a row begins with one or more packages in backquotes
  */
 export function dependencyProblems(manifests: readonly string[], reasons: string): string[] {
   const explained = new Set(reasons.split('\n').flatMap(packagesOf))
@@ -22,13 +22,12 @@ export function dependencyProblems(manifests: readonly string[], reasons: string
   ])
 }
 
-/** Those that a row of the table is about; what was not taken has a table of two columns. */
+/** Packages of a row with three columns; rejected packages have a table with two. */
 function packagesOf(line: string): string[] {
   const [packages = '', ...rest] = line.split(' | ')
   return rest.length === 2 ? [...packages.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name) : []
 }
 
-/** The check over every package of the repository. */
 export const dependencies: Check = {
   name: 'dependencies',
   run: async () =>

@@ -2,11 +2,11 @@ import { GENERATED } from '../generate/document.ts'
 import type { Check } from './check.ts'
 import { readText, repositoryFiles } from './repository.ts'
 
-/** Every generated file is what the generator would write, and nothing that it no longer writes is left. */
+/** Generated files are up to date, and none is left over. */
 export const generated: Check = {
   name: 'generated',
   run: async () => {
-    // Loaded here, because it loads the server: a fault there must not keep the other checks from telling.
+    // Loaded lazily, because it loads the server: a fault there must not stop other checks.
     const { documents } = await import('../generate/documents.ts')
     const expected = new Map(documents().map(({ path, content }) => [path, content]))
     const leftOver = repositoryFiles(/^docs\/generated\//).filter(

@@ -10,7 +10,7 @@ interface Unit {
 }
 
 /**
- * Who may import whom: down only, equals never unless listed.
+ * Allowed imports: only from lower levels, from equal ones if listed.
  * Tests, scripts, examples and benchmarks may import anything.
  */
 const table: readonly Unit[] = [
@@ -19,14 +19,12 @@ const table: readonly Unit[] = [
 
   { unit: 'server/platform', level: '1', mayImport: ['0'] },
   { unit: 'server/audit', level: '1', mayImport: ['0', 'server/platform'] },
-  { unit: 'server/credentials', level: '1', mayImport: ['0', 'server/platform'] },
   { unit: 'server/banks', level: '1', mayImport: ['0', 'server/platform'] },
 
   { unit: 'server/ledger', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/balance', level: '2', mayImport: ['0', '1'] },
-  { unit: 'server/api-keys', level: '2', mayImport: ['0', '1'] },
-  { unit: 'server/operators', level: '2', mayImport: ['0', '1'] },
-  { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/access', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/health', level: '2', mayImport: ['0', '1', 'server/access'] },
   { unit: 'server/reference', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/retention', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/subject', level: '2', mayImport: ['0', '1'] },
@@ -34,7 +32,7 @@ const table: readonly Unit[] = [
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
   { unit: 'server/operations', level: '3', mayImport: ['0', '1', 'server/engine'] },
-  { unit: 'server/cases', level: '3', mayImport: ['0', '1', 'server/engine', 'server/operations', 'server/operators'] },
+  { unit: 'server/cases', level: '3', mayImport: ['0', '1', 'server/engine', 'server/operations', 'server/access'] },
 
   { unit: 'server/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
@@ -47,7 +45,7 @@ const table: readonly Unit[] = [
   { unit: 'server/closes', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'server/bank-statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
 
-  // config.ts, process.ts and what else stands beside main.ts.
+  // config.ts, process.ts and other files beside main.ts.
   { unit: 'server/start', level: '6', mayImport: ['0', '1'] },
   { unit: 'server/app.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/listeners.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
@@ -70,7 +68,7 @@ const table: readonly Unit[] = [
   { unit: 'console', level: '–', mayImport: ['sdk', 'spec'] },
 ]
 
-/** `import … from '…'`, `import '…'`, `export … from '…'` and `import('…')`; before `from` stands what is imported. */
+/** `import … from '…'`, `import '…'`, `export … from '…'` and `import('…')`. */
 const IMPORT = /^(?:import|export)\b(?:([^'";]*?)\bfrom)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/gm
 
 /** Imports that the table does not allow. */
@@ -105,22 +103,21 @@ function problemOf(path: string, target: string, names: string): string | undefi
   return undefined
 }
 
-/** Everything in the server that others see through its index.ts only. */
+/** Modules that others import through their index.ts only. */
 function isModule({ level }: Unit): boolean {
   return ['2', '4', '4b', '5'].includes(level)
 }
 
-/** What a bank tells by itself is no call. */
 function isBankCalled(target: string): boolean {
   return unitOf(target) === 'server/banks' && !target.endsWith('/inbound.ts')
 }
 
-/** So that no call is ever made inside a transaction. Types call nobody, but a command has no use for them either. */
+/** Prevents bank calls inside transactions. Types are allowed except in commands. */
 function mayNameBank(path: string, names: string): boolean {
   return path.endsWith('/jobs.ts') || (/^\s*type\b/.test(names) && !path.endsWith('/commands.ts'))
 }
 
-/** The file of ours that an import names, or `undefined` where it names a library or data. */
+/** The imported file of the repository; `undefined` for a library or data. */
 function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.endsWith('.json')) return undefined
   if (specifier.startsWith('.')) return posix.join(posix.dirname(path), specifier)

@@ -5,7 +5,7 @@ import { repositoryFiles, repositoryPaths, type SourceFile } from './repository.
 
 const CODE = /```[\s\S]*?```|`[^`\n]*`/g
 
-/** Relative links that lead to no file or folder of the repository, or to an anchor that its document does not have. */
+/** Relative links without a target file, folder or anchor. */
 export function linkProblems(documents: readonly SourceFile[], paths: readonly string[]): string[] {
   const anchors = new Map(documents.map(({ path, text }) => [path, anchorsIn(text)]))
   const places = new Set(paths.flatMap(withFolders))
@@ -15,27 +15,26 @@ export function linkProblems(documents: readonly SourceFile[], paths: readonly s
       .flatMap(({ target, line }) => {
         const [file = '', anchor] = target.split('#')
         const named = file === '' ? path : posix.join(posix.dirname(path), file).replace(/\/$/, '')
-        if (!places.has(named)) return [`${path}:${line} links ${target}, which is not there`]
+        if (!places.has(named)) return [`${path}:${line} links ${target}, which does not exist`]
         const isFound = anchor === undefined || anchors.get(named)?.has(anchor)
         return isFound ? [] : [`${path}:${line} links ${target}: ${named} has no such anchor`]
       }),
   )
 }
 
-/** The check over all documents, the generated ones too. */
 export const links: Check = {
   name: 'links',
   run: async () => linkProblems(repositoryFiles(/\.md$/), repositoryPaths()),
 }
 
-/** The links of a document outside of its code, with the line on which each stands. */
+/** Links of a document outside of code, with their lines. */
 function linksIn(text: string): { readonly target: string; readonly line: number }[] {
   return blanked(text)
     .split('\n')
     .flatMap((line, index) => [...line.matchAll(LINK)].map(([, target = '']) => ({ target, line: index + 1 })))
 }
 
-/** What a link may name in a document: anchors that are written, and those that GitHub makes of headings. */
+/** Anchors of a document: explicit ones, and those that GitHub derives from headings. */
 function anchorsIn(text: string): Set<string> {
   const written = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)
   const headings = text.replace(CODE_BLOCK, '').matchAll(/^#{1,6} +(.+)$/gm)
@@ -49,7 +48,7 @@ function anchorsIn(text: string): Set<string> {
   return new Set(written)
 }
 
-/** The text with its code emptied and every line where it was. */
+/** The text with blanked code and the same lines. */
 function blanked(text: string): string {
   return text.replace(CODE, (code) => code.replace(/[^\n]/g, ' '))
 }

@@ -1,9 +1,9 @@
 import type { Check } from './check.ts'
 import { readText } from './repository.ts'
 
-/** What is read of an entry of `package-lock.json`. */
+/** An entry of `package-lock.json`. */
 interface Locked {
-  /** Where it differs from the folder's: an alias. */
+  /** Set for an alias. */
   readonly name?: string
   readonly version?: string
   readonly resolved?: string
@@ -23,7 +23,7 @@ interface Manifest {
   readonly allowScripts?: Readonly<Record<string, boolean>>
 }
 
-/** What asks nothing of whoever runs the service, but to keep a notice. */
+/** Licences that only require keeping a notice. */
 const LICENCES = new Set([
   'MIT',
   'ISC',
@@ -36,15 +36,15 @@ const LICENCES = new Set([
   'PostgreSQL',
 ])
 
-/** What `.npmrc` has to say, and how. */
+/** Required settings of `.npmrc`. */
 const SETTINGS: readonly (readonly [name: string, isRight: (value: string) => boolean, wanted: string])[] = [
   ['min-release-age', (value) => Number(value) >= 7, 'at least 7'],
   ['strict-allow-scripts', (value) => value === 'true', 'true'],
 ]
 
 /**
- * What of a lock file could bring in something else than was chosen: a package that is not the registry's, without its
- * SHA-512, under another's name, with an install script that nobody allowed, or with a licence that asks for something.
+ * Supply-chain faults of a lock file: a package from elsewhere than the registry, without SHA-512, under an alias, with an
+ * install script that is not allowed, or with another licence.
  */
 export function lockFileProblems(lockFile: string, manifest: string): string[] {
   const { lockfileVersion, packages }: LockFile = JSON.parse(lockFile)
@@ -59,13 +59,13 @@ export function lockFileProblems(lockFile: string, manifest: string): string[] {
       const name = nameOf(path)
       const faults = [...originFaults(name, locked), ...licenceFaults(locked)]
       if (locked.hasInstallScript && allowScripts[name] !== true)
-        faults.push('has an install script that nobody allowed')
+        faults.push('has an install script that is not allowed')
       return faults.map((fault) => `${path} ${fault}`)
     }),
   ]
 }
 
-/** What `.npmrc` lacks. */
+/** Missing settings of `.npmrc`. */
 export function npmSettingProblems(npmrc: string): string[] {
   const settings = new Map(
     npmrc.split('\n').flatMap((line) => {
@@ -78,19 +78,18 @@ export function npmSettingProblems(npmrc: string): string[] {
   )
 }
 
-/** The last package of a path is the one that is installed there. */
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 }
 
-/** Links lead to packages of ours, and nowhere else. */
+/** Links to anything but our packages. */
 function strangeFolders(packages: LockFile['packages']): string[] {
   return Object.entries(packages).flatMap(([path, { link, resolved }]) =>
     link && !/^packages\/[a-z-]+$/.test(resolved ?? '') ? [`${path} is a link to ${resolved}`] : [],
   )
 }
 
-/** One without an address is the registry's that npm is configured with. */
+/** A package without an address comes from the registry that npm is configured with. */
 function originFaults(name: string, locked: Locked): string[] {
   const { version = '', resolved, integrity = '' } = locked
   const isOwn = locked.name === undefined || locked.name === name
@@ -109,19 +108,18 @@ function hostOf(resolved: string | undefined): string | undefined {
   return url?.protocol === 'https:' && url.username === '' ? url.host : undefined
 }
 
-/** Of what is only developed with nobody passes anything on. */
+/** Development dependencies are not distributed. */
 function licenceFaults({ dev, license }: Locked): string[] {
   if (dev || isAllowed(license ?? '')) return []
-  return [`has the licence ${license ?? 'of nobody'}, which is not in the list of scripts/check/lock-file.ts`]
+  return [`has the licence ${license ?? '(none)'}, which is not in the list of scripts/check/lock-file.ts`]
 }
 
-/** Of several to choose from one will do; of several that all count every one has to. */
+/** One alternative of `OR`, with every part of `AND`, must be allowed. */
 function isAllowed(expression: string): boolean {
   const choices = expression.replace(/^\((.+)\)$/, '$1').split(' OR ')
   return choices.some((choice) => choice.split(' AND ').every((licence) => LICENCES.has(licence)))
 }
 
-/** The check over the lock file and npm's settings. */
 export const lockFile: Check = {
   name: 'lock file',
   run: async () => [

@@ -5,7 +5,7 @@ import type { Check } from './check.ts'
 export const openapi: Check = {
   name: 'openapi',
   run: async () => {
-    // Loaded here, because it loads the server: a fault there must not keep the other checks from telling.
+    // Loaded lazily, because it loads the server: a fault there must not stop other checks.
     const { openApi } = await import('../generate/openapi.ts')
     const { path, content } = openApi()
     const problems = await lintFromString({

@@ -1,11 +1,11 @@
 import type { Check } from './check.ts'
 import { repositoryFiles, type SourceFile } from './repository.ts'
 
-/** What belongs to one machine and must not travel with the repository. */
+/** Text that belongs to one machine. */
 const FORBIDDEN: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a host of a package registry', /\bnpmjs\.org\b|\bdeb\.debian\.org\b|\bpypi\.org\b/],
-  ['a path of a workplace', /(?<![\w.-])\/work\//],
-  ['the path of somebody’s home', /(?<![\w.-])\/(?:home|Users)\/\w|(?<![\w.-])\/root\//],
+  ['a path of a workspace', /(?<![\w.-])\/work\//],
+  ['a path of a home directory', /(?<![\w.-])\/(?:home|Users)\/\w|(?<![\w.-])\/root\//],
 ]
 
 /** Lines that name a machine, its paths or a registry. */
@@ -19,7 +19,7 @@ export function placeProblems(files: readonly SourceFile[]): string[] {
   )
 }
 
-/** The check over everything but the lock file, which names the registry by nature. */
+/** Checks everything but the lock file, which may name the registry. */
 export const places: Check = {
   name: 'places',
   run: async () => placeProblems(repositoryFiles(/^(?!package-lock\.json$)/)),

@@ -1,12 +1,10 @@
-/** What was above its limit when the ratchet was set, and how much: by name. */
+/** Allowed values above the limit, by name. */
 export type Allowances = Readonly<Record<string, number>>
 
 /**
- * Holds numbers down: whatever is above the limit must be allowed by name, may not grow, and leaves the list once it is
- * within the limit.
- * @param today every number worth a look, by name
- * @param where the file that holds the allowances
- * @returns one line per problem
+ * Values above the limit must be allowed by name and may not grow; an allowance that is no longer needed is a problem.
+ * @param today current values by name
+ * @param where the file with the allowances
  */
 export function ratchetProblems(
   today: Allowances,

@@ -9,30 +9,28 @@ export interface Rule {
   readonly isGroup: boolean
 }
 
-/** A place that names a rule. */
 export interface Citation {
   readonly anchor: string
   readonly path: string
   readonly line: number
 }
 
-/** A state machine under the name it is exported by; its lines are rules themselves. */
+/** State machines by export name; their lines are rules too. */
 export type Machines = Readonly<
   Record<string, { readonly lines: readonly { readonly rule: string; readonly says: string }[] }>
 >
 
-/** Where rules are written. */
 export const RULES = 'docs/rules.md'
 
-/** Where rules are cited. */
+/** Code that cites rules. */
 export const CODE = /^packages\/[^/]+\/(?:src\/.*\.tsx?|(?:schema|migrations)\/.*\.sql)$/
 
-/** Where rules are proven. */
+/** Tests that prove rules. */
 export const TESTS = /^packages\/[^/]+\/test\/.*\.tsx?$/
 
 const ANCHOR = '[a-z][a-z0-9-]*(?:\\.[a-z0-9-]+)*'
 
-/** The rules in the order they are written. */
+/** Rules in the order of the page. */
 export function rulesIn(text: string): Rule[] {
   const found = [...text.matchAll(new RegExp(`<a id="(${ANCHOR})"></a>(.*(?:\\n +.*)*)`, 'g'))]
   const anchors = found.map(([, anchor = '']) => anchor)
@@ -43,13 +41,13 @@ export function rulesIn(text: string): Rule[] {
   }))
 }
 
-/** Where code cites a rule: `rules#money.1`. */
+/** Citations in code: `rules#money.1`. */
 export function citationsIn(files: readonly SourceFile[]): Citation[] {
   return matchesIn(files, new RegExp(`rules#(${ANCHOR})`, 'g'))
 }
 
 /**
- * Where the name of a test begins with a rule, or with several: `[money.1] [money.2] …`. A loop at the top of a test
+ * Tests whose name begins with one or more rules: `[money.1] [money.2] …`. A loop at the top of a test
  * file over `cashIn.rows` or `rowsOf(cashIn)` makes one test per row of that machine, and so names the rule of each row.
  */
 export function proofsIn(files: readonly SourceFile[], machines: Machines): Citation[] {
@@ -61,12 +59,10 @@ export function proofsIn(files: readonly SourceFile[], machines: Machines): Cita
   return [...matchesIn(files, new RegExp(`(?<=['"\`]|\\] )\\[(${ANCHOR})\\]`, 'g')), ...rows]
 }
 
-/** The machines of the specification. */
 export const specMachines: Machines = { cashIn, cashOut, refundIn, adjustment }
 
 /**
- * Rules that are cited but not written, written twice, or not both cited and proven. Of a group only its rules are
- * asked for.
+ * Rules that are cited but not written, written twice, or not both cited and proven. Groups need neither.
  */
 export function ruleProblems(
   text: string,
@@ -96,7 +92,7 @@ export function ruleProblems(
   ]
 }
 
-/** The rules that the lines of the tables are. */
+/** The lines of the tables as rules. */
 export function rulesOf(machines: Machines): Rule[] {
   const lines = Object.values(machines).flatMap(({ lines }) => lines)
   const anchors = [...new Set(lines.map(({ rule }) => rule))]
@@ -106,7 +102,6 @@ export function rulesOf(machines: Machines): Rule[] {
   })
 }
 
-/** The check of docs/rules.md against the packages. */
 export const rules: Check = {
   name: 'rules',
   run: async () => ruleProblems(readText(RULES) ?? '', repositoryFiles(CODE), repositoryFiles(TESTS), specMachines),
@@ -116,7 +111,7 @@ function sectionOf(anchor: string): string {
   return anchor.split('.')[0] ?? anchor
 }
 
-/** Every place where a pattern matches, with what its first group found. */
+/** Places where a pattern matches, with its first group. */
 export function matchesIn(files: readonly SourceFile[], pattern: RegExp): Citation[] {
   return files.flatMap(({ path, text }) =>
     text

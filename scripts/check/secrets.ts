@@ -1,15 +1,14 @@
-import { modeOf as modeOfKey } from '../../packages/server/src/api-keys/keys.ts'
-import { modeOf as modeOfToken } from '../../packages/server/src/operators/operators.ts'
+import { apiKeyFormat, operatorTokenFormat } from '../../packages/server/src/access/credentials.ts'
 import type { Check } from './check.ts'
 import { repositoryFiles, type SourceFile } from './repository.ts'
 
-/** Its vectors are keys of bytes that anybody can count. */
-const VECTORS = 'packages/server/test/api-keys/key.test.ts'
+/** Test vectors: keys of known bytes. */
+const VECTORS = 'packages/server/test/access/key.test.ts'
 
-/** A key or a token of ours is one if its checksum is right; examples in documents have a wrong one. */
+/** Our keys and tokens have a valid checksum; examples in documents have an invalid one. */
 const OWN = /\bpix_(?:op_)?(?:test|live)_[0-9A-Za-z]{49}(?![0-9A-Za-z])/g
 
-/** Secrets of others, by the prefixes that they publish for being found. */
+/** Secrets of other services, by their published prefixes. */
 const FOREIGN: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a private key', /-----BEGIN (?:[A-Z]+ ){0,2}PRIVATE KEY-----\s*[A-Za-z0-9+/=]{16}/],
   ['a token of GitHub', /\b(?:gh[pousr]_[0-9A-Za-z]{36}|github_pat_[0-9A-Za-z_]{22,})/],
@@ -19,7 +18,7 @@ const FOREIGN: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a JSON Web Token', /\beyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,}/],
 ]
 
-/** Lines with something that opens a door somewhere; what it is is not repeated. */
+/** Lines with a secret. The secret itself is not repeated. */
 export function secretProblems(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
     const own = file.path === VECTORS ? [] : [...file.text.matchAll(OWN)].filter(([text]) => isOwn(text))
@@ -33,10 +32,10 @@ export function secretProblems(files: readonly SourceFile[]): string[] {
 }
 
 function isOwn(text: string): boolean {
-  return (modeOfKey(text) ?? modeOfToken(text)) !== undefined
+  return (apiKeyFormat.modeOf(text) ?? operatorTokenFormat.modeOf(text)) !== undefined
 }
 
-/** The check over every file: what was committed once is known for good. */
+/** Checks every file: a secret that was committed once is public. */
 export const secrets: Check = {
   name: 'secrets',
   run: async () => secretProblems(repositoryFiles(/^/)),

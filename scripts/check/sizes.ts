@@ -8,13 +8,13 @@ import { ROOT, readText, repositoryFiles } from './repository.ts'
 const FUNCTION_LINES_MAX = 60
 const README_LINES_MAX = 250
 
-/** What is longer than it should be, and how long it was when it was listed. */
+/** Functions above the limit, with their length when they were listed. */
 const WHERE = 'scripts/check/sizes.json'
 
-/** How much of a line stands for a function without a name. */
+/** Length of the line prefix that names an anonymous function. */
 const UNNAMED_LENGTH = 60
 
-/** Where a function stands, as Biome reports it; lines count from 1. */
+/** Location of a function as reported by Biome; lines start at 1. */
 interface FoundFunction {
   readonly location: {
     readonly path: string
@@ -23,7 +23,7 @@ interface FoundFunction {
   }
 }
 
-/** Functions and the README that outgrow their limits, with their comments and empty lines. */
+/** Functions and the README above their limits, including comments and empty lines. */
 export const sizes: Check = {
   name: 'sizes',
   run: async () => {
@@ -36,7 +36,7 @@ export const sizes: Check = {
   },
 }
 
-/** Biome finds the functions; the rule is off in `biome.json`, where the least that it reports stands. */
+/** Biome finds the functions; its rule is off in `biome.json`, which sets the reporting threshold. */
 async function functionLines(): Promise<Record<string, number>> {
   const { stdout } = await promisify(execFile)(
     join(ROOT, 'node_modules/.bin/biome'),
@@ -57,7 +57,7 @@ async function functionLines(): Promise<Record<string, number>> {
   return lines
 }
 
-/** The name of a function or method; of an unnamed one, the beginning of the line on which it begins. */
+/** Name of a function or method; for an anonymous one the beginning of its line. */
 function nameOf({ path, start }: FoundFunction['location']): string {
   const line = (readText(path) ?? '').split('\n')[start.line - 1] ?? ''
   const [, name] =

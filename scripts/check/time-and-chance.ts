@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import { repositoryFiles, type SourceFile } from './repository.ts'
 
-/** What is injected everywhere, so that a test can decide it: the time, chance, the network, the environment. */
+/** Injected everywhere, so that tests control them. */
 const BANNED: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['Date.now', /\bDate\.now\b/],
   ['new Date()', /\bnew Date\(\s*\)/],
@@ -13,7 +13,7 @@ const BANNED: readonly (readonly [what: string, pattern: RegExp])[] = [
 
 const COMMENT = /^\s*(?:\/\/|\/?\*)/
 
-/** Uses of time, chance, network and environment outside of the files that stand for them. */
+/** Uses of time, chance, network and environment outside of the platform. */
 export function timeAndChanceProblems(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) =>
@@ -26,14 +26,12 @@ export function timeAndChanceProblems(files: readonly SourceFile[]): string[] {
 
 const WALL_CLOCK = /\bDate\.now\b|\bnew Date\(\s*\)/
 
-/** Where the tests read it, and where they put it forward. */
 const READS_WALL_CLOCK = /^packages\/server\/test\/support\/(?:wall|shifted)-clock\.ts$/
 
 const FIXED_DATE = /['"`]2\d{3}-\d{2}-\d{2}T/
 
 /**
- * Tests that will fail one day: what reads the wall clock must not have a date of its own, and names it as `wallNow`, so
- * that this can be seen.
+ * Tests that will fail one day: those that read the wall clock, as `wallNow`, must not contain a fixed date.
  */
 export function testClockProblems(files: readonly SourceFile[]): string[] {
   return files
@@ -44,7 +42,6 @@ export function testClockProblems(files: readonly SourceFile[]): string[] {
     ])
 }
 
-/** The check over the sources of the server, the sandbox, the rules and the BR Code, and over the clocks of all tests. */
 export const timeAndChance: Check = {
   name: 'time and chance',
   run: async () => [
@@ -54,8 +51,6 @@ export const timeAndChance: Check = {
 }
 
 function mayUse(path: string, what: string): boolean {
-  // Its timer is in a script that whoever runs the collection runs.
-  if (/^packages\/server\/src\/reference\/collection\.ts$/.test(path)) return what === 'a timer'
   if (/^packages\/server\/src\/process\.ts$/.test(path)) return true
   return what !== 'process.env' && /^packages\/(?:server\/src\/platform|sandbox\/src\/postgres)\//.test(path)
 }

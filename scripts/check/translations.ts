@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import { CODE_BLOCK, LINK, slugOf } from './markdown.ts'
 import { repositoryFiles, type SourceFile } from './repository.ts'
 
-/** What exists in Portuguese too: `README.md` stands beside `README.pt-BR.md`. */
+/** Documents with a Portuguese version: `README.md` and `README.pt-BR.md`. */
 const TRANSLATED = [
   'README.md',
   'docs/guides/bank-simulator.md',
@@ -14,7 +14,7 @@ const TRANSLATED = [
   'docs/generated/errors.md',
 ] as const
 
-/** A heading and what stands below it, up to the next one. */
+/** A heading with its text. */
 interface Section {
   readonly level: number
   readonly anchor: string
@@ -22,20 +22,19 @@ interface Section {
 }
 
 /**
- * Where a translation no longer says what its original says: the same headings in the same order, each with the anchor of the
- * original, and below each the same blocks of code, the same code in its sentences, and the same links.
+ * Differences between translation and original: headings, their order and anchors, and below each heading code blocks, inline
+ * code and links.
  */
 export function translationProblems(originals: readonly string[], documents: readonly SourceFile[]): string[] {
   const texts = new Map(documents.map(({ path, text }) => [path, text]))
   return originals.flatMap((path) => {
     const translation = path.replace(/\.md$/, '.pt-BR.md')
     const [text, translated] = [texts.get(path), texts.get(translation)]
-    if (text === undefined || translated === undefined) return [`${path} and ${translation} have to exist both`]
+    if (text === undefined || translated === undefined) return [`${path} and ${translation} must both exist`]
     return differences(sectionsOf(text), sectionsOf(translated)).map((problem) => `${translation}: ${problem}`)
   })
 }
 
-/** The check over {@link TRANSLATED}. */
 export const translations: Check = {
   name: 'translations',
   run: async () => translationProblems(TRANSLATED, repositoryFiles(/\.md$/)),
@@ -66,10 +65,10 @@ function sectionDifferences({ anchor, text }: Section, translated: string): stri
   })
 }
 
-/** The sections of a document. The title’s anchor is no one’s business: it is translated like its text. */
+/** Sections of a document. The title's anchor is not compared, since the title is translated. */
 function sectionsOf(text: string): Section[] {
   const blocks: string[] = []
-  // A line of a shell script that begins with # is no heading.
+  // A comment in a shell script is no heading.
   const outside = text.replace(CODE_BLOCK, (block) => `\0${blocks.push(block) - 1}\0`)
   const restored = (part: string) => part.replace(/\0(\d+)\0/g, (_, index) => blocks[Number(index)] ?? '')
   return outside
@@ -86,29 +85,29 @@ function sectionsOf(text: string): Section[] {
     })
 }
 
-/** The anchor that is written in a heading, or the one that GitHub makes of it. */
+/** The explicit anchor of a heading, or the one that GitHub derives. */
 function anchorOf(heading: string): string {
   return /^<a id="([^"]+)"><\/a>/.exec(heading)?.[1] ?? slugOf(heading)
 }
 
-/** Blocks of a language; a drawing has none, and is translated. */
+/** Blocks with a language; drawings have none and are translated. */
 function blocksOf(text: string): string[] {
   return [...text.matchAll(CODE_BLOCK)].map(([block]) => block).filter((block) => /^ *```\w/.test(block))
 }
 
 function codeOf(text: string): string[] {
   const spans = text.replace(CODE_BLOCK, '').match(/`[^`]+`/g) ?? []
-  // A line of the original may break where that of the translation does not.
+  // Lines may break at other places.
   return inOrder(spans.map((span) => span.replace(/\s+/g, ' ')))
 }
 
-/** Where the links lead; one to an original and one to its translation are the same. */
+/** Link targets; an original and its translation are the same target. */
 function linksOf(text: string): string[] {
   const targets = [...text.replace(CODE_BLOCK, '').matchAll(LINK)].map(([, target = '']) => target)
   return inOrder(targets.map((target) => target.replace('.pt-BR.md', '.md')))
 }
 
-/** Each once, sorted: another language has another order of words. */
+/** Unique and sorted, since word order differs between languages. */
 function inOrder(items: readonly string[]): string[] {
   return [...new Set(items)].sort()
 }

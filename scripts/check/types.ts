@@ -1,8 +1,8 @@
 import type { Check } from './check.ts'
-import { complaintsOf } from './command.ts'
+import { failureLinesOf } from './command.ts'
 
-/** Every file is well typed. */
+/** TypeScript's checks. */
 export const types: Check = {
   name: 'types',
-  run: () => complaintsOf('tsc', '--noEmit', '--pretty', 'false'),
+  run: () => failureLinesOf('tsc', '--noEmit', '--pretty', 'false'),
 }

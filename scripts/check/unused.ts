@@ -1,8 +1,8 @@
 import type { Check } from './check.ts'
-import { complaintsOf } from './command.ts'
+import { failureLinesOf } from './command.ts'
 
-/** Files, exports and dependencies that nothing uses, and dependencies that are used and not declared. */
+/** Unused files, exports and dependencies, and undeclared dependencies. */
 export const unused: Check = {
   name: 'unused',
-  run: () => complaintsOf('knip', '--no-progress', '--no-config-hints'),
+  run: () => failureLinesOf('knip', '--no-progress', '--no-config-hints'),
 }

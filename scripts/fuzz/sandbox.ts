@@ -11,21 +11,21 @@ import { fileURLToPath } from 'node:url'
 import type { Target } from '../../packages/server/test/fuzz/campaign.ts'
 import { APPROVED_REAIS } from '../../packages/server/test/fuzz/prepare.ts'
 
-/** A Pixgate in sandbox mode, with a database and a bank of its own, started to be fuzzed. */
+/** A sandbox with its own database and bank, as the target of fuzzing. */
 export interface Sandbox extends Target {
-  /** Lines of its log that must not be there: failures, and lines with something secret or personal. */
+  /** Log lines that must not occur: failures, secrets and personal data. */
   readonly suspiciousLines: readonly string[]
-  /** Resolves when it ends without being stopped. */
+  /** Rejects when it ends without being stopped. */
   readonly lost: Promise<never>
   readonly stop: () => Promise<void>
 }
 
 const PROGRAM = fileURLToPath(new URL('../../packages/sandbox/src/main.ts', import.meta.url))
 
-/** Starts it, and a receiver of its notifications. @throws Error where it does not start */
+/** @throws Error if it does not start */
 export async function startSandbox(): Promise<Sandbox> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-fuzz-'))
-  // As root, PostgreSQL runs as another user, who must be able to enter.
+  // If root runs this, PostgreSQL runs as another user, who needs access.
   await chmod(directory, 0o711)
   const secret = () => randomBytes(32).toString('base64url')
   const secrets = { adminToken: secret(), partnerSecret: secret(), partnerToken: secret(), encryptionKey: secret() }
@@ -38,7 +38,7 @@ export async function startSandbox(): Promise<Sandbox> {
       PIXGATE_SIMULATOR_PORT: '0',
       PIXGATE_DATA_DIR: directory,
       PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
-      // Every request comes from an address of its own: wrong administrative tokens are counted by address.
+      // Each request has its own address, because wrong tokens are counted by address.
       PIXGATE_TRUST_PROXY: '127.0.0.1',
       PIXGATE_APPROVAL_FROM_CENTS: String(APPROVED_REAIS * 100),
       PIXGATE_ADMIN_TOKEN: secrets.adminToken,
@@ -71,10 +71,10 @@ export async function startSandbox(): Promise<Sandbox> {
   }
 }
 
-/** How many lines are kept; one that fails often tells nothing new. */
+/** Maximum of kept lines. */
 const LINES_MAX = 20
 
-/** Resolves when the log says `ready`; it must hold no secret. */
+/** Resolves when the log says `ready`. */
 function watchLog(
   { stdout }: ChildProcess,
   secrets: readonly string[],
@@ -89,10 +89,10 @@ function watchLog(
   })
 }
 
-/** Documents that the requests carry, and keys that are told them. */
+/** Documents in requests, and keys in answers. */
 const PERSONAL = /52998224725|529\.982\.247-25|11222333000181|pix_test_[0-9A-Za-z]{49}/
 
-/** What is logged as an error where the bank makes no sense or a receiver does not answer: they are wrong, we are not. */
+/** Error lines about faults of the bank or of receivers. */
 const OF_OTHERS =
   /"msg":"(?:an event of the bank |case opened; operator action required|the breaker opened|A delivery was given up)/
 

@@ -2,7 +2,7 @@ import { type Line, type Machine, releases } from '@pixgate/spec'
 import { type GeneratedDocument, markdown } from './document.ts'
 import { linesTable, listOf, MACHINES, sentences } from './lines.ts'
 
-/** What frees or credits the merchant's money: every line that posts such a journal, with all of its conditions. */
+/** Lines that release or credit the merchant's money, with their conditions. */
 export function releasesDocument(): GeneratedDocument {
   const posting = (of: 'hold' | 'credit') => (line: Line) => line.posts !== undefined && releases[line.posts] === of
   return markdown(
@@ -24,7 +24,7 @@ export function releasesDocument(): GeneratedDocument {
   )
 }
 
-/** When an order goes out, and when it goes out again. */
+/** Lines about sending an order, first and again. */
 export function sendingDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/sending.md',
@@ -43,7 +43,7 @@ export function sendingDocument(): GeneratedDocument {
   )
 }
 
-/** What becomes of each thing that the bank says of a payment, by itself or when asked. */
+/** Lines about the bank's events and answers. */
 export function reportsDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/reports.md',
@@ -80,15 +80,15 @@ function isOn({ on }: Line, trigger: string): boolean {
 }
 
 /**
- * The lines that are meant, a section for each machine that has some, with their conditions explained.
+ * Selected lines with their conditions, one section per machine.
  * @param titles of the sections, in their order, by resource
  */
-function answer(isMeant: (line: Line) => boolean, titles: Readonly<Record<string, string>>): string[] {
-  const meant = MACHINES.map((machine) => ({ ...machine, lines: machine.lines.filter(isMeant) }))
-  const untitled = meant.filter(({ lines, resource }) => lines.length > 0 && !(resource in titles))
-  if (untitled.length > 0) throw new Error(`no section is meant for ${untitled.map(({ resource }) => resource)}`)
+function answer(isSelected: (line: Line) => boolean, titles: Readonly<Record<string, string>>): string[] {
+  const selected = MACHINES.map((machine) => ({ ...machine, lines: machine.lines.filter(isSelected) }))
+  const untitled = selected.filter(({ lines, resource }) => lines.length > 0 && !(resource in titles))
+  if (untitled.length > 0) throw new Error(`no section for ${untitled.map(({ resource }) => resource)}`)
   return Object.entries(titles).flatMap(([name, title]) =>
-    meant.filter(({ resource }) => resource === name).flatMap((machine) => answerSection(title, machine)),
+    selected.filter(({ resource }) => resource === name).flatMap((machine) => answerSection(title, machine)),
   )
 }
 

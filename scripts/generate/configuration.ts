@@ -5,7 +5,6 @@ import { fileVariable } from '../../packages/server/src/platform/secrets.ts'
 import { acceptedBy, type Variable, type Variables } from '../../packages/server/src/platform/variables.ts'
 import { code, GENERATED, type GeneratedDocument, markdown, table } from './document.ts'
 
-/** Who reads which variables. */
 const sections: readonly { readonly title: string; readonly variables: Variables }[] = [
   { title: 'The server', variables: serviceVariables },
   ...Object.values(banks),
@@ -14,7 +13,6 @@ const sections: readonly { readonly title: string; readonly variables: Variables
 
 const REQUIRED = { always: 'yes', 'in production': 'in production' } as const
 
-/** Every environment variable that is read. */
 export function configurationDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/config.md',
@@ -50,12 +48,12 @@ function acceptedOf({ shape, productionShape }: Variable): string | undefined {
   return accepted === undefined ? inProduction : `${accepted}; ${inProduction}`
 }
 
-/** Named first in the example, with whatever production requires. */
+/** First in the example, with those that production requires. */
 const FIRST: ReadonlySet<string> = new Set(['PIXGATE_MODE', 'PIXGATE_BANK', 'PIXGATE_MIGRATION_URL'])
 
 const LINE = `# ${'-'.repeat(118)}`
 
-/** The same as a file to copy to `.env`: every variable, switched off; those that an installation needs come first. */
+/** `.env.example`: all variables commented out, the required ones first. */
 export function environmentExample(): GeneratedDocument {
   const isNeeded = ([name, { required }]: [string, Variable]) => FIRST.has(name) || required !== undefined
   const needed = Object.entries(serviceVariables as Variables).filter(isNeeded)

@@ -8,7 +8,7 @@ import {
 } from '../../packages/server/src/reference/pages.ts'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 
-/** Every error the service answers, in each language: its cause, its cure, and which endpoints answer it. The service serves the same. */
+/** All errors with cause, remedy and endpoints, in both languages. The service serves the same. */
 export function errorsDocuments(): GeneratedDocument[] {
   return [
     errorsDocument('docs/generated/errors.md', 'en', '[Em português](errors.pt-BR.md)'),
@@ -33,7 +33,6 @@ function errorSection({ code: name, status, title, cause, cure, answeredBy }: Er
   ]
 }
 
-/** `POST /webhook` is code, a sentence is none. */
 function operationText(text: string): string {
   return /^[A-Z]+ \//.test(text) ? code(text) : text
 }

@@ -1,6 +1,4 @@
-/**
- * Signatures of ECDSA, which no key makes twice: made once, with a key that nobody has any more.
- */
+/** ECDSA signatures, which are not deterministic. The private key was discarded. */
 
 /** PEM. */
 export const publicKey = [
@@ -11,7 +9,7 @@ export const publicKey = [
   '',
 ].join('\n')
 
-/** PEM of a key that signed none of them. */
+/** PEM of a key that made no signature. */
 export const otherPublicKey = [
   '-----BEGIN PUBLIC KEY-----',
   'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAENcTEeqXhkus3m6yg4MFi46TYc4x8',
@@ -27,13 +25,12 @@ export interface EcdsaSignature {
   readonly why: string
   /** Base64. */
   readonly signature: string
-  /** Where it is not the body of all vectors. */
+  /** If it differs from the common body. */
   readonly body?: string
-  /** Is to be verified with the other key. */
+  /** To be verified with the other key. */
   readonly isOther?: true
 }
 
-/** All of them. */
 export const ecdsaSignatures: readonly EcdsaSignature[] = [
   {
     name: 'as it is sent',

@@ -3,13 +3,13 @@ import { standardSignature } from '../../packages/server/src/webhooks/secrets.ts
 import { GENERATED, type GeneratedDocument, json } from './document.ts'
 import { ecdsaSignatures, otherPublicKey, publicKey } from './pinned-signatures.ts'
 
-/** Signatures of notifications, right and wrong, for whoever writes a verifier in any language. */
+/** Valid and invalid signatures of notifications, to test verifiers in any language. */
 
 const SENT_AT = 1_795_238_215
 const ID = '01a1fc89-3f0a-71a6-829e-5bdab2191d18'
 const ANOTHER_ID = '01a1fc89-3f0a-71a6-829e-5bdab2191d19'
 
-/** Of bytes that anybody can count. */
+/** Of known bytes. */
 const [NEW, OLD, FOREIGN] = [0, 32, 64].map((first) => Buffer.from(Array.from({ length: 32 }, (_, at) => first + at)))
 
 const BODY = '{"event_type":"pix_cash_in","event":{"payer_name":"João Ninguém","value_cents":15000}}'
@@ -18,7 +18,6 @@ const SPACED = '{\r\n  "event_type": "pix_cash_in",\t"event": { "value_cents": 1
 interface Sent {
   readonly secret: Buffer | undefined
   readonly signedWith: readonly (Buffer | undefined)[]
-  /** What is signed. */
   readonly signed: { readonly id: string; readonly timestamp: string; readonly body: Uint8Array }
   readonly id: string
   readonly timestamp: string
@@ -27,7 +26,7 @@ interface Sent {
   readonly signature: (right: string) => string
 }
 
-/** A vector: the right one, but for what is said. */
+/** A vector: a valid notification with the given differences. */
 function standard(name: string, isValid: boolean, why: string, { body: text = BODY, ...given }: Given = {}) {
   const body = Buffer.from(text)
   const signed = { id: ID, timestamp: String(SENT_AT), body: Buffer.from(given.signedBody ?? body) }
@@ -129,7 +128,7 @@ function hmacOf(secret: Buffer, body: string): string {
   return `v1,${createHmac('sha256', secret).update(body).digest('base64')}`
 }
 
-/** The document: HMACs are made anew each time, and are the same each time; ECDSA signatures are not, and are pinned. */
+/** The document. HMACs are deterministic; ECDSA signatures are not, and are pinned. */
 export function signatureVectors(): GeneratedDocument {
   const ecdsa = ecdsaSignatures.map(({ name, isValid, why, body = BODY, isOther = false, signature }) => ({
     ...{ name, isValid, why, publicKey: isOther ? otherPublicKey : publicKey, signature },

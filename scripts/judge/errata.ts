@@ -1,15 +1,15 @@
 /** An OpenAPI document, or a part of one. */
 export type Part = Record<string, unknown>
 
-/** A mistake of the official document, and how it is read. */
+/** A mistake of the official document with its correction. */
 export interface Erratum {
   readonly name: string
-  /** Mends the document. @returns in how many places */
+  /** Corrects the document. @returns the number of places */
   mend(document: Part): number
 }
 
 /**
- * What the Central Bank's API Pix 2.9.0 says and cannot mean. Nothing else of it is touched.
+ * Mistakes of the Central Bank's API Pix 2.9.0.
  * @source BCB, API Pix 2.9.0
  */
 export const ERRATA: readonly Erratum[] = [
@@ -89,7 +89,7 @@ function schemaIn(document: Part, name: string): Part {
   return components.schemas[name] as Part
 }
 
-/** Mends every object of a document that is found to need it. @returns how many */
+/** Corrects every matching object of a document. @returns the number of objects */
 function mendEvery(value: unknown, needsIt: (part: Part) => boolean, mend: (part: Part) => void): number {
   if (typeof value !== 'object' || value === null) return 0
   const part = value as Part

@@ -1,10 +1,10 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { ERRATA, type Part } from './errata.ts'
 
-/** A call and its answer, as the tests of the simulated bank record them. */
+/** A recorded call with its answer. */
 export interface Exchange {
   readonly method: string
-  /** With its query; of a call of the bank's the method is `CALLBACK`. */
+  /** With its query. For calls of the bank the method is `CALLBACK`. */
   readonly path: string
   readonly body?: unknown
   readonly status: number
@@ -12,22 +12,22 @@ export interface Exchange {
   readonly answer: unknown
 }
 
-/** What came of an exchange. `undefined`: it is beside the document, as those of Efí's are, or nothing is there. */
+/** Faults of an exchange; `undefined` if the document does not describe it. */
 export type Verdict = readonly string[] | undefined
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** Statuses of the section about errors, which not every path lists that it names. */
+/** Statuses of the general section about errors, which apply to every path. */
 const GENERAL = new Set([400, 401, 409, 410, 429, 500, 502, 503, 504])
 
 const PROBLEM: Part = { $ref: '#/components/schemas/Problema' }
 
-/** What a bank has besides: tokens, and what Efí sends money by. */
+/** Paths outside of the document: tokens, and Efí's own. */
 const BESIDE = /^\/(?:oauth\/token$|v3\/gn\/|gn\/)/
 
 const NO_CALL = 'no call of the document, nor one that a bank has besides'
 
-/** Of a call of the bank's. */
+/** Schema of a callback. */
 const CALLBACK: Part = { $ref: '#/components/requestBodies/WebhookPixBody/content/application~1json/schema' }
 
 interface Operation {
@@ -37,13 +37,13 @@ interface Operation {
   readonly parameters: readonly Part[]
 }
 
-/** Holds exchanges against the official document, errata mended. */
+/** Validates exchanges against the corrected official document. */
 export class Judge {
   readonly #document: Part
   readonly #ajv: Ajv
   readonly #operations: readonly Operation[]
   readonly #validators = new Map<Part, ValidateFunction>()
-  /** Each erratum, and in how many places it was. */
+  /** Each erratum with its number of places. */
   readonly mended: readonly string[]
 
   constructor(document: Part) {
@@ -54,7 +54,7 @@ export class Judge {
     this.#operations = operationsOf(document)
   }
 
-  /** What of an exchange does not fit: of its answer, and, where that is a success, of the call too. */
+  /** Faults of the answer, and of the call if the answer is a success. */
   verdict({ method, path, body, status, headers, answer }: Exchange): Verdict {
     if (method === 'CALLBACK') return this.#faults(CALLBACK, body, 'callback')
     const url = new URL(path.replace(/^\/v2(?=\/)/, ''), 'https://pix.example')
@@ -116,7 +116,7 @@ export class Judge {
 
 function operationsOf(document: Part): Operation[] {
   return Object.entries(document.paths as Record<string, Part>).flatMap(([path, item]) => {
-    // What is named is no token: `/{pixUrlAccessToken}` stands first, and would be everything.
+    // `/{pixUrlAccessToken}` comes first and would match every path.
     const token = path === '/{pixUrlAccessToken}' ? '[a-zA-Z0-9]{26,35}' : '[^/]+'
     const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, token)}$`)
     return ['get', 'put', 'post', 'patch', 'delete'].flatMap((method) => {
@@ -128,7 +128,7 @@ function operationsOf(document: Part): Operation[] {
   })
 }
 
-/** The same schema, whose references lead into the whole document. */
+/** The schema with references into the whole document. */
 function pointed(schema: unknown): Part {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"pix#/components/'))
 }

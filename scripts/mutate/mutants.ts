@@ -1,19 +1,18 @@
 import { type Line, type Machine, rowsOfLine } from '@pixgate/spec'
 
-/** A table with one thing broken. */
+/** A table with one change. */
 export interface Mutant {
-  /** Which line, by its rule, where it applies, and what is broken. */
+  /** Rule, trigger, states and change. */
   readonly name: string
   readonly rows: Machine['rows']
 }
 
-/** One way to break a line; `undefined`: the line is gone. */
+/** A change of a line; `undefined` removes it. */
 interface Break {
   readonly what: string
   readonly line: Line | undefined
 }
 
-/** Every line of a table broken in each way that matters, one at a time. */
 export function mutantsOf(machine: Machine): Mutant[] {
   const { lines, resource } = machine
   return lines.flatMap((line, index) =>
@@ -29,7 +28,7 @@ export function mutantsOf(machine: Machine): Mutant[] {
 function breaksOf(line: Line, machine: Machine): Break[] {
   const { from, when, unless } = line
   const [conditions, exceptions, places] = [listOf(when), listOf(unless), listOf(from)]
-  // Nothing of the table's leads out of nothing: a create is another function.
+  // Creates are decided by another function.
   if (from === null) return []
   return [
     { what: 'removed', line: undefined },
@@ -63,7 +62,7 @@ function breaksOf(line: Line, machine: Machine): Break[] {
   ]
 }
 
-/** Another state, and the same state for another reason, or for none. */
+/** Another state, and the same state with another reason or none. */
 function otherTargets({ from, to }: Line, { states, reasons }: Machine): Line['to'][] {
   if (to === 'ignored') return ['same']
   const [state = '', reason] = to.split(':')

@@ -3,9 +3,7 @@ import { cashIn, cashOut, type Machine, refundIn } from '@pixgate/spec'
 import type { CollectedTest } from './collected-tests.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 
-/** Runs the pure tests of each resource against its table, broken in each way. */
-
-/** The tables with the tests that must notice. The slow ones come last. */
+/** Tables with the tests that must detect mutants; slow ones last. */
 const SUBJECTS: readonly { readonly machine: Machine; readonly tests: readonly string[] }[] = [
   { machine: cashOut, tests: ['cash-out/rules.test.ts', 'cash-out/decide-case.test.ts'] },
   { machine: cashIn, tests: ['cash-in/rules.test.ts', 'cash-in/decide-case.test.ts'] },
@@ -15,17 +13,16 @@ const SUBJECTS: readonly { readonly machine: Machine; readonly tests: readonly s
   },
 ]
 
-/** What came of a run. */
 export interface Verdict {
   readonly tried: number
-  /** Names of mutants that no test noticed. */
+  /** Names of mutants that no test detected. */
   readonly survivors: readonly string[]
 }
 
 /**
- * Breaks every line of every table, one way at a time.
- * @param every of the mutants only each so many-th is tried; 1: all of them
- * @throws Error where a test fails before anything is broken
+ * Mutates every line of every table, one change at a time.
+ * @param every tries each n-th mutant only
+ * @throws Error if a test fails without a mutation
  */
 export async function mutateTables(every: number): Promise<Verdict> {
   const survivors: string[] = []
@@ -38,7 +35,7 @@ export async function mutateTables(every: number): Promise<Verdict> {
       seen += 1
       if (seen % every !== 0) continue
       tried += 1
-      if (!(await isNoticed(machine, mutant, declared))) survivors.push(mutant.name)
+      if (!(await isDetected(machine, mutant, declared))) survivors.push(mutant.name)
     }
   }
   return { tried, survivors }
@@ -59,7 +56,7 @@ async function declaredIn(files: readonly string[]): Promise<readonly CollectedT
 }
 
 /** Whether some test fails while the table is broken. */
-async function isNoticed(machine: Machine, mutant: Mutant, tests: readonly CollectedTest[]): Promise<boolean> {
+async function isDetected(machine: Machine, mutant: Mutant, tests: readonly CollectedTest[]): Promise<boolean> {
   const broken = machine as { rows: Machine['rows'] }
   const sound = machine.rows
   broken.rows = mutant.rows

@@ -61,5 +61,5 @@ function observeRow(name: string, row: Row, used: Set<string>): void {
   })
 }
 
-/** Left to the drills: mechanisms that are about to be replaced. */
+/** Exceptions: exercised by drills only. */
 export const NOT_EXERCISED: ReadonlySet<string> = new Set([])

@@ -10,27 +10,27 @@ export interface RunOptions {
   /** Processes at a time. */
   readonly concurrency: number
   readonly namePattern?: string | undefined
-  /** A process is killed when it has reported nothing for so long. */
+  /** A process without a report for this time is killed. */
   readonly silenceMs: number
-  /** Stops all processes then; the files they were at are `unfinished`. */
+  /** Stops all processes then; their files are `unfinished`. */
   readonly stopAfterMs?: number | undefined
   readonly onFailure: (failure: Failure) => void
   readonly onFiles: (done: number) => void
 }
 
-/** A test that failed, or a file that was not run to its end. */
+/** A failed test, or a file that did not end. */
 export interface Failure {
   readonly file: string
   readonly name: string
   readonly text: string
 }
 
-/** What all groups came to. */
+/** Result of all groups. */
 export interface Outcome {
   passed: number
   readonly failures: Failure[]
   readonly skipped: { readonly file: string; readonly name: string; readonly reason: string }[]
-  /** What the tests of each file took, in milliseconds; the CPU time is that of their own process. */
+  /** Duration and CPU time of each file, in milliseconds. */
   readonly files: Map<string, { durationMs: number; cpuMs: number }>
   readonly notes: { readonly file: string; readonly text: string }[]
   readonly exercised: Set<string>
@@ -40,7 +40,7 @@ export interface Outcome {
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url))
 
-/** The processes that run, so that they can be ended with the parent. */
+/** Running processes, to end with the parent. */
 const running = new Set<ChildProcess>()
 
 let isStopped = false

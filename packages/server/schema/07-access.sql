@@ -1,60 +1,51 @@
--- Operators, API keys, the audit trail with its chain and signed heads, and the identity of this database.
+-- Credentials (operators and API keys), the audit trail with its chain and signed heads, and the identity of this database.
 
--- A person who operates the service. A token is shown once; the hash opens nothing.
-CREATE TABLE operator (
-  id             uuid PRIMARY KEY,
-  name           text NOT NULL,
-  role           text NOT NULL CHECK (role IN ('viewer', 'operator', 'approver', 'admin')),
-  -- SHA-256 of the token.
-  hash           bytea NOT NULL UNIQUE,
-  -- The first characters after the prefix, to tell tokens apart. They are never enough to use one.
-  display        text NOT NULL,
-  -- NULL: the administrative token.
-  created_by     uuid REFERENCES operator (id),
-  created_at     timestamptz NOT NULL,
-  last_used_at   timestamptz,
-  deactivated_at timestamptz
-);
-GRANT SELECT ON operator TO pixgate_app;
-GRANT INSERT (id, name, role, hash, display, created_by, created_at) ON operator TO pixgate_app;
-GRANT UPDATE (last_used_at, deactivated_at) ON operator TO pixgate_app;
-
--- A key of the merchant's servers.
-CREATE TABLE api_key (
+-- The token of a person who operates the service, or a key of the merchant's servers. It is shown once; the hash opens nothing.
+CREATE TABLE credential (
   id                      uuid PRIMARY KEY,
+  kind                    text NOT NULL CHECK (kind IN ('operator', 'api_key')),
   name                    text,
-  -- SHA-256 of the key.
+  -- SHA-256 of the token or key.
   hash                    bytea NOT NULL UNIQUE,
-  -- The first characters after the prefix, to tell keys apart. They are never enough to use one.
+  -- The first characters after the prefix, to tell credentials apart. They are never enough to use one.
   display                 text NOT NULL,
-  scopes                  text[] NOT NULL DEFAULT '{read,charge,payout,refund,webhook}',
-  -- Networks that it may be used from. NULL: any.
+  -- The operator who created it. NULL: the administrative token.
+  created_by              uuid REFERENCES credential (id),
+  created_at              timestamptz NOT NULL,
+  last_used_at            timestamptz,
+  deactivated_at          timestamptz,
+  -- Of an operator.
+  role                    text CHECK (role IN ('viewer', 'operator', 'approver', 'admin')),
+  -- Of an API key.
+  scopes                  text[] CHECK (cardinality(scopes) > 0 AND scopes <@ '{read,charge,payout,refund,webhook}'),
+  -- Networks that the key may be used from. NULL: any.
   cidrs                   text[],
   -- NULL: never.
   expires_at              timestamptz,
-  -- Caps on payouts and refunds of this key, centavos. NULL: it has no cap of its own.
+  -- Caps on payouts and refunds of the key, centavos. NULL: it has no cap of its own.
   cap_payment_cents       bigint CHECK (cap_payment_cents > 0),
   cap_hour_cents          bigint CHECK (cap_hour_cents > 0),
   cap_day_cents           bigint CHECK (cap_day_cents > 0),
   cap_night_cents         bigint CHECK (cap_night_cents > 0),
   cap_new_recipient_cents bigint CHECK (cap_new_recipient_cents > 0),
-  -- NULL: the administrative token.
-  created_by              uuid REFERENCES operator (id),
-  created_at              timestamptz NOT NULL,
-  last_used_at            timestamptz,
-  deactivated_at          timestamptz,
-  CHECK (cardinality(scopes) > 0 AND scopes <@ '{read,charge,payout,refund,webhook}')
+  -- An operator has a role and nothing of a key; a key has scopes and no role.
+  CHECK (CASE kind
+    WHEN 'api_key' THEN role IS NULL AND scopes IS NOT NULL
+    ELSE role IS NOT NULL AND name IS NOT NULL
+         AND num_nonnulls(scopes, cidrs, expires_at, cap_payment_cents, cap_hour_cents, cap_day_cents, cap_night_cents,
+                          cap_new_recipient_cents) = 0
+  END)
 );
-GRANT SELECT, INSERT, UPDATE (last_used_at, deactivated_at) ON api_key TO pixgate_app;
+GRANT SELECT ON credential TO pixgate_app;
+GRANT INSERT (id, kind, name, hash, display, created_by, created_at, role, scopes, cidrs, expires_at, cap_payment_cents,
+              cap_hour_cents, cap_day_cents, cap_night_cents, cap_new_recipient_cents) ON credential TO pixgate_app;
+GRANT UPDATE (last_used_at, deactivated_at) ON credential TO pixgate_app;
 
 CREATE FUNCTION refuse_reactivation() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-  RAISE EXCEPTION 'what was deactivated stays so' USING ERRCODE = 'integrity_constraint_violation';
+  RAISE EXCEPTION 'a deactivated credential stays deactivated' USING ERRCODE = 'integrity_constraint_violation';
 END $$;
-CREATE TRIGGER deactivated_for_ever BEFORE UPDATE OF deactivated_at ON operator FOR EACH ROW
-  WHEN (OLD.deactivated_at IS NOT NULL AND NEW.deactivated_at IS DISTINCT FROM OLD.deactivated_at)
-  EXECUTE FUNCTION refuse_reactivation();
-CREATE TRIGGER deactivated_for_ever BEFORE UPDATE OF deactivated_at ON api_key FOR EACH ROW
+CREATE TRIGGER deactivated_for_ever BEFORE UPDATE OF deactivated_at ON credential FOR EACH ROW
   WHEN (OLD.deactivated_at IS NOT NULL AND NEW.deactivated_at IS DISTINCT FROM OLD.deactivated_at)
   EXECUTE FUNCTION refuse_reactivation();
 
@@ -65,8 +56,7 @@ BEGIN
   UPDATE control SET version = version + 1 WHERE name = 'holders';
   RETURN NULL;
 END $$;
-CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON operator FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
-CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON api_key FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
+CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON credential FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
 
 -- The audit trail.
 CREATE TABLE audit (
@@ -86,7 +76,7 @@ GRANT SELECT, INSERT ON audit TO pixgate_app;
 CREATE INDEX audit_login ON audit (actor, address, at) WHERE action = 'operator.logged_in';
 -- The limits with which a process started last.
 CREATE INDEX audit_limits ON audit (at, id) WHERE action = 'limits.configured';
--- Rows about an operator or a key, for is_told().
+-- Rows about a credential, for is_told().
 CREATE INDEX audit_of_credential ON audit (lower(subject))
   WHERE action IN ('operator.created', 'operator.deactivated', 'api_key.generated', 'api_key.deactivated');
 CREATE INDEX audit_all_deactivated ON audit (id) WHERE action = 'api_key.all_deactivated';
@@ -179,25 +169,18 @@ BEGIN
 END $$;
 CREATE TRIGGER is_head BEFORE INSERT ON audit_anchor FOR EACH ROW EXECUTE FUNCTION refuse_strange_anchor();
 
--- Operators and API keys are changed with a row of the trail in the same transaction, or not at all: also with the login of a
--- server or of the owner. is_told() compares a row with the trail.
+-- Credentials are changed with a row of the trail in the same transaction, or not at all: also with the login of a server or of the
+-- owner. is_told() compares a credential with the trail; a property that a row of the trail does not name is NULL.
 -- @source rules#audit.9
-CREATE FUNCTION is_told(told operator) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+CREATE FUNCTION is_told(told credential) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
   SELECT EXISTS (SELECT FROM audit a
-                  WHERE lower(a.subject) = told.id::text AND a.action = 'operator.created'
-                    AND a.facts ->> 'name' = told.name AND a.facts ->> 'role' = told.role
-                    AND a.facts ->> 'display' = told.display)
-     AND (told.deactivated_at IS NULL
-          OR EXISTS (SELECT FROM audit a WHERE lower(a.subject) = told.id::text AND a.action = 'operator.deactivated'))
-$$;
-
--- A row without scopes names all of them; one without networks or caps names none.
-CREATE FUNCTION is_told(told api_key) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
-  SELECT EXISTS (SELECT FROM audit a
-                  WHERE lower(a.subject) = told.id::text AND a.action = 'api_key.generated'
+                  WHERE lower(a.subject) = told.id::text
+                    AND a.action IN ('operator.created', 'operator.deactivated', 'api_key.generated', 'api_key.deactivated')
+                    AND a.action = CASE told.kind WHEN 'operator' THEN 'operator.created' ELSE 'api_key.generated' END
                     AND a.facts ->> 'display' = told.display
-                    AND coalesce(a.facts -> 'scopes', '["read", "charge", "payout", "refund", "webhook"]')
-                        = to_jsonb(told.scopes)
+                    AND a.facts ->> 'name' IS NOT DISTINCT FROM told.name
+                    AND a.facts ->> 'role' IS NOT DISTINCT FROM told.role
+                    AND coalesce(a.facts -> 'scopes', 'null') = coalesce(to_jsonb(told.scopes), 'null')
                     AND coalesce(a.facts -> 'cidrs', 'null') = coalesce(to_jsonb(told.cidrs), 'null')
                     AND coalesce(a.facts #> '{caps,paymentCents}', 'null') = coalesce(to_jsonb(told.cap_payment_cents), 'null')
                     AND coalesce(a.facts #> '{caps,hourCents}', 'null') = coalesce(to_jsonb(told.cap_hour_cents), 'null')
@@ -206,9 +189,13 @@ CREATE FUNCTION is_told(told api_key) RETURNS boolean LANGUAGE sql STABLE SET se
                     AND coalesce(a.facts #> '{caps,newRecipientCents}', 'null')
                         = coalesce(to_jsonb(told.cap_new_recipient_cents), 'null'))
      AND (told.deactivated_at IS NULL
-          OR EXISTS (SELECT FROM audit a WHERE lower(a.subject) = told.id::text AND a.action = 'api_key.deactivated')
           OR EXISTS (SELECT FROM audit a
-                      WHERE a.action = 'api_key.all_deactivated' AND a.facts -> 'keys' ? told.id::text))
+                      WHERE lower(a.subject) = told.id::text
+                        AND a.action IN ('operator.created', 'operator.deactivated', 'api_key.generated', 'api_key.deactivated')
+                        AND a.action = told.kind || '.deactivated')
+          OR (told.kind = 'api_key'
+              AND EXISTS (SELECT FROM audit a
+                           WHERE a.action = 'api_key.all_deactivated' AND a.facts -> 'keys' ? told.id::text)))
 $$;
 
 -- Runs as the owner: at the commit its caller may work as a role that cannot read the trail.
@@ -216,18 +203,16 @@ CREATE FUNCTION refuse_untold() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINE
 BEGIN
   -- All keys at once are one row that lists them. Searching it for each key would take longer than a commit may; that the row was
   -- added in this transaction is enough here, and the verification reads the list.
-  IF TG_TABLE_NAME = 'api_key' AND TG_OP = 'UPDATE'
+  IF NEW.kind = 'api_key' AND TG_OP = 'UPDATE'
      AND EXISTS (SELECT FROM audit a
                   WHERE a.action = 'api_key.all_deactivated' AND a.xmin = pg_current_xact_id()::xid)
     THEN RETURN NULL;
   END IF;
   IF is_told(NEW) THEN RETURN NULL; END IF;
-  RAISE EXCEPTION '% % is made or deactivated with a row of the audit trail, or not at all', TG_TABLE_NAME, NEW.id
+  RAISE EXCEPTION '% % is made or deactivated with a row of the audit trail, or not at all', NEW.kind, NEW.id
     USING ERRCODE = 'integrity_constraint_violation';
 END $$;
-CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE OF deactivated_at ON operator DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION refuse_untold();
-CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE OF deactivated_at ON api_key DEFERRABLE INITIALLY DEFERRED
+CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE OF deactivated_at ON credential DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION refuse_untold();
 
 -- A row of the trip wire is true only where payouts are suspended by it at the commit: it decides for which differences payouts
@@ -256,7 +241,7 @@ BEGIN
       USING ERRCODE = 'invalid_parameter_value';
   END IF;
   WITH lost AS (
-    UPDATE operator SET deactivated_at = clock_timestamp()
+    UPDATE credential SET deactivated_at = clock_timestamp()
      WHERE role = 'admin' AND deactivated_at IS NULL
     RETURNING id, name, role, deactivated_at
   )

@@ -28,4 +28,4 @@ GRANT EXECUTE ON FUNCTION erase_callbacks(integer, integer), erase_notifications
 
 -- Readers of the ledger, and programs that verify with nothing but the right to read.
 GRANT EXECUTE ON FUNCTION entry_shown(text, text) TO pixgate_app, PUBLIC;
-GRANT EXECUTE ON FUNCTION json_or_null(bytea), is_told(operator), is_told(api_key) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION json_or_null(bytea), is_told(credential) TO PUBLIC;

@@ -1,4 +1,4 @@
-import { createApiKeysModule } from './api-keys/index.ts'
+import { type AccessModule, createAccessModule } from './access/index.ts'
 import { createAuditKeeper } from './audit/chain.ts'
 import { auditLogins } from './audit/logins.ts'
 import { auditLimits } from './audit/trail.ts'
@@ -13,7 +13,6 @@ import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import { createClosesModule } from './closes/closes.ts'
 import type { Config } from './config.ts'
-import { createRefusalReports } from './credentials/credentials.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import {
   createBacklogReader,
@@ -27,7 +26,6 @@ import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerHandlers, createLedgerVerifier } from './ledger/index.ts'
 import { type AddEndpoints, type Answers, openServers } from './listeners.ts'
 import { createLimitReports } from './operations/caps.ts'
-import { createOperatorsModule } from './operators/index.ts'
 import {
   APPLICATION_ROLE,
   assertSession,
@@ -49,7 +47,7 @@ import { createRefundInModule } from './refund-in/index.ts'
 import { createIdentityStore, createIdentityWatch, type IdentityWatch } from './restored/watch.ts'
 import { createFeedModule } from './webhooks/feed.ts'
 import { createWebhooksModule, openSigning } from './webhooks/index.ts'
-import { processNext, startWatch, startWorkers, type Workers, writeLastUsed } from './workers.ts'
+import { processNext, startWatch, startWorkers, type Workers } from './workers.ts'
 
 /** Builds the service from its modules. */
 
@@ -142,7 +140,7 @@ async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answ
       logger.info('stopping: the workers have finished')
       await Promise.all(all.map((server) => server.close()))
       // A failed write must not block the shutdown.
-      await writeLastUsed(modules).catch((error: unknown) => {
+      await modules.access.writeLastUsed().catch((error: unknown) => {
         logger.warn({ reason: String(error) }, 'the last-used times of keys and tokens could not be written')
       })
       eventLoop.stop()
@@ -209,7 +207,7 @@ async function buildModules(base: Base, workers: Workers) {
   if (fault !== undefined) throw new StartupError(fault)
   const partner = guardCalls(bank, { ...base, configured: config.bank, onCall: base.metrics.onBankCall })
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
-  const access = buildAccess(base, onPreviousSecret)
+  const { access, logins } = buildAccess(base, onPreviousSecret)
   const { identityWatch, installation } = await buildIdentity(base, engine)
   const operations = buildOperations(base, { engine, partner, access, identityWatch, installation }, workers)
   const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
@@ -223,7 +221,8 @@ async function buildModules(base: Base, workers: Workers) {
     bankStanding: partner.standing,
     partner,
     ...evidence,
-    ...access,
+    access,
+    logins,
     closes: buildCloses(base, partner, evidence.statements),
     ledger: { handlers: await createLedgerHandlers(databases.api) },
     verifier: createLedgerVerifier({
@@ -275,26 +274,22 @@ function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: Evidenc
 function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
   const { config, metrics } = base
   const database = base.databases.api
-  const reports = createRefusalReports(base.logger, metrics.onRefused)
-  const operators = createOperatorsModule({ ...base, ...config, database, onPreviousSecret, reports })
-  return {
-    apiKeys: createApiKeysModule({ ...base, ...config, database, reports }),
-    operators,
-    logins: auditLogins(operators.authenticate, { ...base, database }),
-  }
+  const { onRefused } = metrics
+  const access = createAccessModule({ ...base, ...config, database, onRefused, onPreviousSecret })
+  return { access, logins: auditLogins(access.authenticateOperator, { ...base, database }) }
 }
 
 interface OperationsNeeds {
   readonly engine: Engine
   readonly partner: GuardedBank
-  readonly access: Pick<ReturnType<typeof buildAccess>, 'operators' | 'apiKeys'>
+  readonly access: AccessModule
   readonly identityWatch: Pick<IdentityWatch, 'isNearRestore'>
   readonly installation: string
 }
 
 function buildOperations(
   base: Base,
-  { engine, partner, access: { operators, apiKeys }, identityWatch, installation }: OperationsNeeds,
+  { engine, partner, access, identityWatch, installation }: OperationsNeeds,
   workers: Workers,
 ) {
   const { config } = base
@@ -322,9 +317,9 @@ function buildOperations(
       approvalFromCents: config.approvalFromCents,
     },
     holders: {
-      people: operators.everybody,
-      version: operators.holdersVersion,
-      keysDeactivatedAt: apiKeys.deactivatedAt,
+      people: access.everybody,
+      version: access.holdersVersion,
+      keysDeactivatedAt: access.keysDeactivatedAt,
     },
     refunds,
     onReserved: () => wake('cash-out'),

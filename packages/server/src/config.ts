@@ -242,33 +242,17 @@ export const serviceVariables = variables({
     description:
       'Proxies that end TLS in front of the service, and whose X-Forwarded-For is trusted. `none`: there is no proxy, and the header is ignored.',
   },
-  PIXGATE_ALLOW_PLAIN_HTTP: {
-    shape: flag(),
-    default: 'false',
-    description:
-      'Whether production may listen at a HOST that others reach though PIXGATE_TRUST_PROXY is `none`: where only a network of your own leads there.',
-  },
-  PIXGATE_KEEP_BANK_CALLBACKS_DAYS: {
-    shape: integer(120, KEEP_MAX_DAYS, 'days'),
-    default: '180',
-    description: 'How long the raw bodies of the bank’s events are kept. Their facts about money are never erased.',
-  },
   PIXGATE_KEEP_NOTIFICATIONS_DAYS: {
     shape: integer(90, KEEP_MAX_DAYS, 'days'),
     default: '90',
     description:
       'How long what receivers were sent is kept, once every delivery of it ended; and so how far back the feed of events can be read.',
   },
-  PIXGATE_KEEP_DELIVERIES_DAYS: {
-    shape: integer(90, KEEP_MAX_DAYS, 'days'),
-    default: '180',
-    description: 'How long it is kept who was sent what, and each attempt, once that ended.',
-  },
-  PIXGATE_KEEP_FAILED_OPERATIONS_DAYS: {
+  PIXGATE_KEEP_PERSONAL_DATA_DAYS: {
     shape: integer(120, KEEP_MAX_DAYS, 'days'),
     default: '180',
     description:
-      'How long names, documents, keys and texts of operations that ended without money (`FAILED`, `EXPIRED`, `RELEASED`) are kept.',
+      'How long raw bodies of the bank’s events, ended deliveries, and persons, keys and texts of operations that ended without money are kept. Facts about money are never erased.',
   },
   PIXGATE_LOG_LEVEL: {
     shape: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
@@ -440,15 +424,14 @@ function unchosenMode(environment: Environment, table: Variables): string[] {
 }
 
 /** Refuses to serve others in clear text. @source rules#production.4 */
-function plainHttp({ HOST, PIXGATE_TRUST_PROXY, PIXGATE_ALLOW_PLAIN_HTTP }: Environment): string[] {
+function plainHttp({ HOST, PIXGATE_TRUST_PROXY }: Environment): string[] {
   const host = HOST || serviceVariables.HOST.default
   const isReached = !isThisMachine(host) && !isPrivateAddress(host)
-  if (!isReached || PIXGATE_TRUST_PROXY?.trim() !== NONE || PIXGATE_ALLOW_PLAIN_HTTP === 'true') return []
+  if (!isReached || PIXGATE_TRUST_PROXY?.trim() !== NONE) return []
   return [PLAIN_HTTP]
 }
 
-const PLAIN_HTTP =
-  'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY, or set PIXGATE_ALLOW_PLAIN_HTTP to true where only a network of your own leads there'
+const PLAIN_HTTP = 'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY'
 
 /** @source rules#cash-in.credits.2 */
 export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
@@ -485,10 +468,10 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     trustProxy: values.PIXGATE_TRUST_PROXY.filter((network) => network !== NONE),
     keptDays: {
-      callbacks: values.PIXGATE_KEEP_BANK_CALLBACKS_DAYS,
+      callbacks: values.PIXGATE_KEEP_PERSONAL_DATA_DAYS,
       notifications: values.PIXGATE_KEEP_NOTIFICATIONS_DAYS,
-      deliveries: values.PIXGATE_KEEP_DELIVERIES_DAYS,
-      ended_operations: values.PIXGATE_KEEP_FAILED_OPERATIONS_DAYS,
+      deliveries: values.PIXGATE_KEEP_PERSONAL_DATA_DAYS,
+      ended_operations: values.PIXGATE_KEEP_PERSONAL_DATA_DAYS,
     },
     logLevel: values.PIXGATE_LOG_LEVEL,
   })

@@ -61,18 +61,18 @@ export function openServers(
 }
 
 function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
-  const { apiKeys, operators, logins, inbox } = modules
+  const { access, logins, inbox } = modules
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
     onStranger: metrics.onStranger,
     pause,
     authenticate: {
-      'api-key': apiKeys.authenticate,
+      'api-key': access.authenticateKey,
       admin: logins.authenticate,
       partner: inbox.authenticatePartner,
       admit: (request: IncomingRequest, caller: Caller) => {
-        const judge = caller.credential === 'api-key' ? apiKeys.admit : operators.admit
+        const judge = caller.credential === 'api-key' ? access.admitKey : access.admitOperator
         judge(request, caller)
       },
       onUnreadPartner: inbox.onUnread,
@@ -113,7 +113,7 @@ function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () 
 
 function handlersOf(base: Base, modules: Modules) {
   return {
-    ...modules.apiKeys.handlers,
+    ...modules.access.handlers,
     ...modules.cashIns.handlers,
     ...modules.cashOuts.handlers,
     ...modules.refunds.handlers,
@@ -123,7 +123,6 @@ function handlersOf(base: Base, modules: Modules) {
     ...modules.feed.handlers,
     ...modules.signing.handlers,
     ...operatorHandlersOf(base, modules),
-    ...modules.operators.handlers,
     ...modules.closes.handlers,
   }
 }
@@ -150,6 +149,6 @@ function operatorHandlersOf(base: Base, modules: Modules) {
 }
 
 /** All operators, and the counter of deactivations of keys and operators. */
-function operatorsOf({ operators }: Pick<Modules, 'operators'>) {
-  return { people: operators.everybody, deactivations: operators.holdersVersion }
+function operatorsOf({ access }: Pick<Modules, 'access'>) {
+  return { people: access.everybody, deactivations: access.holdersVersion }
 }

@@ -61,7 +61,7 @@ export function startWatch(base: Base, modules: Modules, workers: Workers): void
     ['log-ins', MINUTE, once(() => modules.logins.flush())],
     ['lock-holders', 10 * SECOND, once(() => endLockHolders(databases.work, logger))],
     // Uses that are not written yet are lost in a crash.
-    ['last-used', 10 * SECOND, once(() => writeLastUsed(modules))],
+    ['last-used', 10 * SECOND, once(() => modules.access.writeLastUsed())],
   ])
 }
 
@@ -81,14 +81,9 @@ function once(work: () => Promise<unknown>): () => Promise<boolean> {
   }
 }
 
-export async function writeLastUsed({ apiKeys, operators }: Modules): Promise<void> {
-  await apiKeys.writeLastUsed()
-  await operators.writeLastUsed()
-}
-
 export async function processNext(modules: Modules): Promise<void> {
   const { inbox, cashIns, cashOuts, refunds, statements } = modules
-  await writeLastUsed(modules)
+  await modules.access.writeLastUsed()
   await inbox.drained()
   await inbox.processNext()
   await cashIns.drained()

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { fileNameProblems } from '../../check/file-names.ts'
 import { placeProblems } from '../../check/places.ts'
 import { testClockProblems, timeAndChanceProblems } from '../../check/time-and-chance.ts'
 
@@ -30,17 +29,6 @@ test('no test reads the wall clock beside a fixed date', () => {
   assert.equal(problems('packages/server/test/a.test.ts', 'wallNow() - 1'), 0)
   assert.equal(problems('packages/server/test/a.test.ts', `${date}; new Date(NOW)`), 0)
   assert.equal(problems('packages/server/test/a.test.ts', `${date}; wallNow()`), 1)
-})
-
-test('a file name says what is in it', () => {
-  assert.deepEqual(fileNameProblems(['packages/server/src/platform/http/problem.ts', 'packages/a/x.test.ts']), [])
-  for (const vague of ['utils.ts', 'test-helper.ts', 'common/a.ts', 'key-manager.ts', 'misc.ts', 'charge-service.ts']) {
-    assert.equal(fileNameProblems([vague]).length, 1, vague)
-  }
-  assert.equal(fileNameProblems(['cashIn.ts']).length, 1)
-  for (const left of ['engine.ts.orig', 'engine.ts.rej', 'notes.md~', '.notes.md.swp']) {
-    assert.deepEqual(fileNameProblems([left]), [`${left}: was left behind`])
-  }
 })
 
 test('nothing names a machine or a registry', () => {

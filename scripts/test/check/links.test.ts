@@ -37,9 +37,9 @@ test('a link leads to a file, a folder, an anchor or out of the repository', () 
 })
 
 test('a link that leads nowhere is named with its line', () => {
-  assert.deepEqual(problems('\nsee [it](docs/rule.md)'), ['README.md:2 links docs/rule.md, which is not there'])
+  assert.deepEqual(problems('\nsee [it](docs/rule.md)'), ['README.md:2 links docs/rule.md, which does not exist'])
   assert.deepEqual(problems('```\n[code](x.md)\n```\n[it](src/cash-in/gone.ts)'), [
-    'README.md:4 links src/cash-in/gone.ts, which is not there',
+    'README.md:4 links src/cash-in/gone.ts, which does not exist',
   ])
   for (const anchor of ['money.2', 'no-heading', 'get-twice-2']) {
     assert.deepEqual(problems(`[it](docs/rules.md#${anchor})`), [

@@ -64,7 +64,7 @@ test('what is not the registry’s, or has no SHA-512, is a problem', () => {
 test('an install script that nobody allowed, and a licence that asks for something, are problems', () => {
   for (const name of ['unknown', 'denied']) {
     assert.deepEqual(problems({ [`node_modules/${name}`]: { ...GOOD, hasInstallScript: true } }), [
-      `node_modules/${name} has an install script that nobody allowed`,
+      `node_modules/${name} has an install script that is not allowed`,
     ])
   }
   for (const license of ['AGPL-3.0', 'GPL-3.0 OR SSPL-1.0', 'MIT AND GPL-3.0', 'UNLICENSED', undefined]) {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatKey } from '../../../packages/server/src/api-keys/keys.ts'
-import { formatToken } from '../../../packages/server/src/operators/operators.ts'
+import { apiKeyFormat, operatorTokenFormat } from '../../../packages/server/src/access/credentials.ts'
 import { secretProblems } from '../../check/secrets.ts'
 
 const SECRET = Buffer.alloc(32, 5)
@@ -12,13 +11,13 @@ function problems(text: string, path = 'docs/guide.md'): string[] {
 
 test('[api-keys.2] [operators.2] a key or a token of ours in a file is found by its checksum, and not repeated', () => {
   for (const mode of ['sandbox', 'production'] as const) {
-    for (const secret of [formatKey(mode, SECRET), formatToken(mode, SECRET)]) {
+    for (const secret of [apiKeyFormat.format(mode, SECRET), operatorTokenFormat.format(mode, SECRET)]) {
       assert.deepEqual(problems(secret), ['docs/guide.md:2 has an API key or an operator’s token'])
       assert.deepEqual(problems(`"${secret}".`).length, 1)
       assert.deepEqual(problems(`${secret.slice(0, -1)}${secret.endsWith('0') ? 1 : 0}`), [], 'an example')
     }
   }
-  assert.deepEqual(problems(formatKey('production', SECRET), 'packages/server/test/api-keys/key.test.ts'), [])
+  assert.deepEqual(problems(apiKeyFormat.format('production', SECRET), 'packages/server/test/access/key.test.ts'), [])
 })
 
 test('what opens others’ doors is found by what it begins with', () => {

@@ -72,6 +72,6 @@ test('what differs below a heading is named with it', () => {
 
 test('a document without its translation is named', () => {
   assert.deepEqual(translationProblems(['a.md'], [{ path: 'a.md', text: ORIGINAL }]), [
-    'a.md and a.pt-BR.md have to exist both',
+    'a.md and a.pt-BR.md must both exist',
   ])
 })

@@ -141,10 +141,7 @@ export async function firstUnchained(queries: Queries): Promise<string | undefin
 
 const selectUnaudited = statement<[limit: number], { name: string }>(
   'audit.unaudited',
-  `SELECT name FROM (
-     SELECT 1 AS place, 'operator ' || id AS name, id FROM operator o WHERE NOT is_told(o)
-     UNION ALL SELECT 2, 'api_key ' || id, id FROM api_key k WHERE NOT is_told(k)) AS unaudited
-    ORDER BY place, id LIMIT $1`,
+  `SELECT kind || ' ' || id AS name FROM credential c WHERE NOT is_told(c) ORDER BY kind DESC, id LIMIT $1`,
 )
 
 /** Operators and API keys that do not match the trail. */

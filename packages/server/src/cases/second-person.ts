@@ -1,7 +1,7 @@
 import { type CaseDecision, type decideCase, formatReais, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
+import { isApprover, isMadeBy, isSamePerson, type Person } from '../access/index.ts'
 import type { Operator } from '../audit/trail.ts'
-import { isApprover, isMadeBy, isSamePerson, type Person } from '../operators/index.ts'
 import type { CaseOrder } from './case.ts'
 import type { StoredStep } from './store.ts'
 

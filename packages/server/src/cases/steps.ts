@@ -1,7 +1,7 @@
 import { Refusal } from '@pixgate/spec'
+import { holdActive } from '../access/index.ts'
 import { insertAudit, type Operator } from '../audit/trail.ts'
 import type { Audit, CaseStep, Document } from '../engine/operation.ts'
-import { holdActive } from '../operators/index.ts'
 import type { Queries } from '../platform/db/database.ts'
 import type { CaseOrder, StoredCase } from './case.ts'
 import type { CaseNeeds, DecisionRequest, Execution } from './decide.ts'

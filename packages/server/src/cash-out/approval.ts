@@ -1,12 +1,11 @@
 import { type EndpointResponse, type endpoints, limits, maskReported, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import type { DeactivatedAt } from '../api-keys/index.ts'
+import { type AccessModule, HoldersChanged, isApprover, isMadeBy, isSamePerson, type Person } from '../access/index.ts'
 import { type Operator, operatorOf } from '../audit/trail.ts'
 import type { QrCode } from '../banks/port.ts'
 import type { Audit, Document } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
 import type { OperatorRefusal } from '../operations/requests.ts'
-import { HoldersChanged, isApprover, isMadeBy, isSamePerson, type Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -147,7 +146,7 @@ export interface Holders {
   readonly people: () => Promise<readonly Person[]>
   /** Counter of deactivations; read it before the holders. */
   readonly version: () => Promise<bigint>
-  readonly keysDeactivatedAt: DeactivatedAt
+  readonly keysDeactivatedAt: AccessModule['keysDeactivatedAt']
 }
 
 /** Refunds need no approval, but can be refused like payouts. */

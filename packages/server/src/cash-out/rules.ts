@@ -1,4 +1,5 @@
 import { type DecisionGuard, type GuardOf, limits, cashOut as machine, min, Refusal, rowFor } from '@pixgate/spec'
+import { HoldersChanged } from '../access/index.ts'
 import { follow, reasonOf } from '../engine/follow.ts'
 import type { Decision, Document, State } from '../engine/operation.ts'
 import { isAtRest, isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
@@ -13,7 +14,6 @@ import {
   type WorkInput,
 } from '../operations/orders.ts'
 import { isEnabled } from '../operations/store.ts'
-import { HoldersChanged } from '../operators/index.ts'
 import { own } from '../platform/own.ts'
 import { type ApprovalInput, asksForSomethingElse, assertMaySay, auditOf, isAwaitingApproval } from './approval.ts'
 import {

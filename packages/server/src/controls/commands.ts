@@ -1,4 +1,5 @@
 import { Refusal } from '@pixgate/spec'
+import { HoldersChanged, type Person } from '../access/index.ts'
 import { insertAudit, type Operator } from '../audit/trail.ts'
 import { requestAdjustment, whyAdjustmentNeedsSecondPerson } from '../cases/adjustments.ts'
 import { type CaseNeeds, type DecisionResult, replayedAnswer } from '../cases/decide.ts'
@@ -9,7 +10,6 @@ import { type Create, created, type Decision, type Document, type Operation, typ
 import { createReader } from '../engine/reader.ts'
 import { adjustmentOf } from '../operations/adjustment.ts'
 import type { AskedBy, MadeByFact } from '../operations/requests.ts'
-import { HoldersChanged, type Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'

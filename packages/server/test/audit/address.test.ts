@@ -81,7 +81,7 @@ test('[audit.6] without a trusted proxy nobody chooses an address', async (t) =>
   const webhook = body.data.at(-1).webhook_id
   await call('DELETE', `/webhook/${webhook}`)
   const text =
-    'SELECT k.id IS NOT NULL AS "byKey", a.action, a.subject, a.address, a.facts FROM audit a LEFT JOIN api_key k ON k.id::text = a.actor WHERE a.action LIKE \'webhook.%\' AND a.subject = $1 ORDER BY a.at, a.id'
+    'SELECT k.id IS NOT NULL AS "byKey", a.action, a.subject, a.address, a.facts FROM audit a LEFT JOIN credential k ON k.id::text = a.actor WHERE a.action LIKE \'webhook.%\' AND a.subject = $1 ORDER BY a.at, a.id'
   const row = { byKey: true, subject: webhook, address: '127.0.0.1' }
   assert.deepEqual(await database.rows({ name: 'test.webhooks', text }, [webhook]), [
     { ...row, action: 'webhook.created', facts: { host: '127.0.0.1:9', events: ['pix_cash_in'] } },

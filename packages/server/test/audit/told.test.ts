@@ -28,12 +28,12 @@ async function stolen(t: TestContext) {
 }
 
 const operator = (id: string, role = 'admin') =>
-  `INSERT INTO operator (id, name, role, hash, display, created_at)
-   VALUES ('${id}', 'Ana', '${role}', convert_to('${id}', 'UTF8'), 'abcdefgh', now())`
+  `INSERT INTO credential (kind, id, name, role, hash, display, created_at)
+   VALUES ('operator', '${id}', 'Ana', '${role}', convert_to('${id}', 'UTF8'), 'abcdefgh', now())`
 
 const key = (id: string, scopes = '{read}') =>
-  `INSERT INTO api_key (id, hash, display, created_at, scopes, cap_day_cents)
-   VALUES ('${id}', convert_to('${id}', 'UTF8'), 'abcdefgh', now(), '${scopes}', 500)`
+  `INSERT INTO credential (kind, id, hash, display, created_at, scopes, cap_day_cents)
+   VALUES ('api_key', '${id}', convert_to('${id}', 'UTF8'), 'abcdefgh', now(), '${scopes}', 500)`
 
 const audit = (action: string, subject: string, facts: object) =>
   `INSERT INTO audit (id, at, actor, action, subject, address, facts)
@@ -49,9 +49,9 @@ test('[audit.9] an operator or an API key without its row in the audit trail is 
     await assert.rejects(client.query(operator(randomUUID())), UNTOLD)
     await assert.rejects(client.query(key(randomUUID())), UNTOLD)
   }
-  const id = randomUUID()
-  await thief.query(`BEGIN; ${operator(id)}; ${audit('operator.created', id, OPERATOR_FACTS)}; COMMIT`)
-  await thief.query(`BEGIN; ${key(id)}; ${audit('api_key.generated', id.toUpperCase(), KEY_FACTS)}; COMMIT`)
+  const [ana, shop] = [randomUUID(), randomUUID()]
+  await thief.query(`BEGIN; ${operator(ana)}; ${audit('operator.created', ana, OPERATOR_FACTS)}; COMMIT`)
+  await thief.query(`BEGIN; ${key(shop)}; ${audit('api_key.generated', shop.toUpperCase(), KEY_FACTS)}; COMMIT`)
 })
 
 test('[audit.9] the row tells what was made: a role, a scope or a cap that it does not name is not committed', async (t) => {
@@ -73,26 +73,41 @@ test('[audit.9] the row tells what was made: a role, a scope or a cap that it do
   }
 })
 
-test('[audit.9] who is deactivated is told, too, and nobody is active again', async (t) => {
+test('[audit.9] an operator has a role and nothing of a key, and a key has scopes and no role', async (t) => {
+  const { owner } = await stolen(t)
+  const [id, columns] = [randomUUID(), 'kind, id, name, hash, display, created_at, role, scopes']
+  for (const row of [
+    "'operator', '%', 'Ana', '1', 'a', now(), 'admin', '{read}'",
+    "'api_key', '%', 'Ana', '1', 'a', now(), 'admin', '{read}'",
+    "'api_key', '%', 'Ana', '1', 'a', now(), NULL, NULL",
+    "'operator', '%', NULL, '1', 'a', now(), 'admin', NULL",
+  ]) {
+    const insert = `INSERT INTO credential (${columns}) VALUES (${row.replace('%', id)})`
+    await assert.rejects(owner.query(insert), { code: '23514' }, row)
+  }
+})
+
+test('[audit.9] a deactivation needs its row too, and is final', async (t) => {
   const { thief } = await stolen(t)
-  const id = randomUUID()
-  await thief.query(`BEGIN; ${operator(id)}; ${audit('operator.created', id, OPERATOR_FACTS)}; COMMIT`)
-  await thief.query(`BEGIN; ${key(id)}; ${audit('api_key.generated', id, KEY_FACTS)}; COMMIT`)
-  for (const [table, told] of [
-    ['operator', audit('operator.deactivated', id, {})],
-    ['api_key', audit('api_key.all_deactivated', 'api_key', { keys: [id] })],
+  const [ana, shop] = [randomUUID(), randomUUID()]
+  await thief.query(`BEGIN; ${operator(ana)}; ${audit('operator.created', ana, OPERATOR_FACTS)}; COMMIT`)
+  await thief.query(`BEGIN; ${key(shop)}; ${audit('api_key.generated', shop, KEY_FACTS)}; COMMIT`)
+  for (const [id, told] of [
+    [ana, audit('operator.deactivated', ana, {})],
+    [shop, audit('api_key.all_deactivated', 'api_key', { keys: [shop] })],
   ] as const) {
-    await assert.rejects(thief.query(`UPDATE ${table} SET deactivated_at = now()`), UNTOLD)
-    await thief.query(`BEGIN; UPDATE ${table} SET deactivated_at = now(); ${told}; COMMIT`)
-    await assert.rejects(thief.query(`UPDATE ${table} SET deactivated_at = NULL`), /stays so/)
-    await thief.query(`UPDATE ${table} SET last_used_at = now()`)
+    const [update, which] = ['UPDATE credential SET', `WHERE id = '${id}'`]
+    await assert.rejects(thief.query(`${update} deactivated_at = now() ${which}`), UNTOLD)
+    await thief.query(`BEGIN; ${update} deactivated_at = now() ${which}; ${told}; COMMIT`)
+    await assert.rejects(thief.query(`${update} deactivated_at = NULL ${which}`), /stays deactivated/)
+    await thief.query(`${update} last_used_at = now() ${which}`)
   }
 })
 
 test('[audit.9] [audit.2] all keys at once are one row with them, and the verification names whom it does not list', async (t) => {
   const { thief, faults } = await stolen(t)
   const [listed, unlisted] = [randomUUID(), randomUUID()]
-  const deactivate = 'UPDATE api_key SET deactivated_at = now() WHERE deactivated_at IS NULL'
+  const deactivate = "UPDATE credential SET deactivated_at = now() WHERE kind = 'api_key' AND deactivated_at IS NULL"
   const told = audit('api_key.all_deactivated', 'api_key', { keys: [listed] })
   for (const id of [listed, unlisted]) {
     await thief.query(`BEGIN; ${key(id)}; ${audit('api_key.generated', id, KEY_FACTS)}; COMMIT`)
@@ -103,7 +118,7 @@ test('[audit.9] [audit.2] all keys at once are one row with them, and the verifi
   assert.deepEqual(await faults(), [`api_key ${unlisted} does not match the audit trail, or has no row there`])
 })
 
-test('[audit.9] [audit.2] where somebody switched that off, the verification names who stands there untold', async (t) => {
+test('[audit.9] [audit.2] the verification names credentials that were added without a row while the guard was off', async (t) => {
   const { owner, faults } = await stolen(t)
   assert.deepEqual(await faults(), [])
   const [admin, apiKey] = [randomUUID(), randomUUID()]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { everybody, holdersVersion } from '../../src/access/operators.ts'
 import type { Operator } from '../../src/audit/trail.ts'
 import type { CaseNeeds } from '../../src/cases/decide.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
@@ -20,7 +21,6 @@ import {
   type SwitchSetting,
 } from '../../src/controls/commands.ts'
 import { createDryRun } from '../../src/engine/dry-run.ts'
-import { everybody, holdersVersion } from '../../src/operators/operators.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'

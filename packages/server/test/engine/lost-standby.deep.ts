@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import pg from 'pg'
-import { deactivateKey, generateKey } from '../../src/api-keys/api.ts'
-import type { VerifiedKeys } from '../../src/api-keys/authenticate.ts'
-import { listKeys } from '../../src/api-keys/keys.ts'
+import { deactivateKey, generateKey } from '../../src/access/api.ts'
+import { listCredentials } from '../../src/access/credentials.ts'
 import { createCashOutCommands } from '../../src/cash-out/commands.ts'
 import { createInboxCommands } from '../../src/inbox/receive.ts'
 import type { Receivers } from '../../src/inbox/receivers.ts'
@@ -248,11 +247,11 @@ for (const what of ['key that is deactivated', 'endpoint that is registered', 'e
       clock,
       ids,
       mode: 'sandbox',
-      verified: { clear: () => undefined } as VerifiedKeys,
+      cache: { clear: () => undefined },
     } as const
     const operator = { actor: 'tests', address: '127.0.0.1' }
     await generateKey(keys, { createdBy: null }, operator, ALIVE)
-    const [key] = await listKeys(database, undefined, 1)
+    const [key] = await listCredentials(database, 'api_key', undefined, 1)
     const url = new URL(`https://example.com/${ids.uuid()}`)
     const parts = { database, clock, ids, logger: capturedLog().logger }
     const { keyring, sealer } = await openSigning({ ...parts, keys: ENCRYPTION_KEYS })

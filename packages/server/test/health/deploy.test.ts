@@ -4,10 +4,10 @@ import test from 'node:test'
 import { cashIn, cashOut, endpointStates, refundIn, serviceEndpoints } from '@pixgate/spec'
 import { Registry } from 'prom-client'
 import { parse } from 'yaml'
+import { REFUSAL_REASONS } from '../../src/access/refusals.ts'
 import type { BreakerName } from '../../src/banks/breaker.ts'
 import type { RefusedCall } from '../../src/banks/calls.ts'
 import { CERTIFICATE_OWNERS } from '../../src/banks/certificates.ts'
-import { REFUSAL_REASONS } from '../../src/credentials/credentials.ts'
 import {
   BREAKER_STATES,
   CALLBACK_ORIGINS,

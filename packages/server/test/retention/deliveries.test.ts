@@ -128,9 +128,12 @@ test('[privacy.4] a start that would keep what was sent for less than 90 days is
     DATABASE_URL: 'postgres://localhost/x',
     PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
   }
-  assert.ok(readConfig({ ...environment, PIXGATE_KEEP_DELIVERIES_DAYS: '90', PIXGATE_KEEP_NOTIFICATIONS_DAYS: '90' }))
-  for (const name of ['PIXGATE_KEEP_DELIVERIES_DAYS', 'PIXGATE_KEEP_NOTIFICATIONS_DAYS']) {
-    assert.throws(() => readConfig({ ...environment, [name]: '89' }), new RegExp(name))
+  for (const [name, least] of [
+    ['PIXGATE_KEEP_PERSONAL_DATA_DAYS', 120],
+    ['PIXGATE_KEEP_NOTIFICATIONS_DAYS', 90],
+  ] as const) {
+    assert.ok(readConfig({ ...environment, [name]: String(least) }))
+    assert.throws(() => readConfig({ ...environment, [name]: String(least - 1) }), new RegExp(name))
   }
 })
 

@@ -86,7 +86,7 @@ test('[logs.1] a person in any field of any route is in no log line and no metri
   // The same where the database refuses what nobody foresaw; its errors carry rows.
   await administer(
     pix.databaseUrl,
-    'REVOKE INSERT ON operation, endpoint, api_key, audit, inbox, inbox_event FROM pixgate_app',
+    'REVOKE INSERT ON operation, endpoint, credential, audit, inbox, inbox_event FROM pixgate_app',
   )
   const failed = await sendAll(pix)
   const scraped = await fetch(`${pix.url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })

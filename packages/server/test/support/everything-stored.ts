@@ -1,6 +1,6 @@
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
-const TABLES = 'operation move entry notification audit endpoint api_key operator signing_key "case"'.split(' ')
+const TABLES = 'operation move entry notification audit endpoint credential signing_key "case"'.split(' ')
 
 const selectStored = statement<[], { rows: object; controls: object }>(
   'test.stored',

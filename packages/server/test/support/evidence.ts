@@ -185,7 +185,7 @@ export const bookedMovements = all(
 /** Counts what clients and operators wrote, in whatever state it is. */
 export const written = only<Record<'operations' | 'keys' | 'endpoints' | 'audits', bigint>>(
   'test.written',
-  `SELECT (SELECT count(*) FROM operation) AS operations, (SELECT count(*) FROM api_key) AS keys,
+  `SELECT (SELECT count(*) FROM operation) AS operations, (SELECT count(*) FROM credential WHERE kind = $$api_key$$) AS keys,
           (SELECT count(*) FROM endpoint) AS endpoints, (SELECT count(*) FROM audit) AS audits`,
 )
 

@@ -24,13 +24,14 @@ const pid = statement<[], { pid: number }>('test.pid', 'SELECT pg_backend_pid() 
 const addKey = statement<[id: string]>(
   'test.add_key',
   `WITH key AS (
-     INSERT INTO api_key (id, hash, display, created_at) VALUES (gen_random_uuid(), convert_to($1, 'utf8'), $1, now())
+     INSERT INTO credential (kind, id, hash, display, created_at, scopes)
+     VALUES ('api_key', gen_random_uuid(), convert_to($1, 'utf8'), $1, now(), '{read}')
      RETURNING id)
    INSERT INTO audit (id, at, actor, action, subject, address, facts)
-   SELECT id, now(), 'test', 'api_key.generated', id, '', jsonb_build_object('display', $1::text) FROM key`,
+   SELECT id, now(), 'test', 'api_key.generated', id, '', jsonb_build_object('display', $1::text, 'scopes', '["read"]'::jsonb) FROM key`,
 )
 const lockAccounts = statement<[]>('test.lock_accounts', 'SELECT FROM account FOR UPDATE NOWAIT')
-const keys = statement<[], { display: string }>('test.keys', 'SELECT display FROM api_key ORDER BY display')
+const keys = statement<[], { display: string }>('test.keys', 'SELECT display FROM credential ORDER BY display')
 
 const displays = async (database: Database) => (await database.rows(keys, [])).map(({ display }) => display)
 
@@ -134,7 +135,7 @@ test('[DB-2] an error of a statement keeps its code and the connection', async (
   const [before] = await database.rows(pid, [])
   await database.rows(addKey, ['a'])
   const error = await database.rows(addKey, ['a']).catch((thrown: unknown) => thrown)
-  assert.deepEqual(databaseError(error), { code: '23505', constraint: 'api_key_hash_key' })
+  assert.deepEqual(databaseError(error), { code: '23505', constraint: 'credential_hash_key' })
   assert.equal(databaseError(new Error('another')), undefined)
   assert.deepEqual(await database.rows(pid, []), [before])
 })

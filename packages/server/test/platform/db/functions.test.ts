@@ -15,8 +15,7 @@ const CALLED_BY_SERVER = [
   'erase_notifications(integer,integer)',
   'forget_allowances()',
   'forget_batches()',
-  'is_told(api_key)',
-  'is_told(operator)',
+  'is_told(credential)',
   'json_or_null(bytea)',
   'paid_to(text)',
   'reseal_signing_key(text,bytea,bytea)',
@@ -25,7 +24,7 @@ const CALLED_BY_SERVER = [
 ]
 
 /** With their caller's rights: a verification needs to read and nothing else. */
-const CALLED_BY_ALL = ['entry_shown(text,text)', 'is_told(api_key)', 'is_told(operator)', 'json_or_null(bytea)']
+const CALLED_BY_ALL = ['entry_shown(text,text)', 'is_told(credential)', 'json_or_null(bytea)']
 
 test('[database.10] the server may call these functions of ours, and everybody those that only read as their caller', async (t) => {
   const { url } = await testDatabase(t)

@@ -328,7 +328,7 @@ test('[engine.10] the server may delete nothing, define nothing, and rewrite not
     'UPDATE notification SET body = body',
     'UPDATE "case" SET kind = kind',
     'UPDATE "case" SET reference = reference',
-    'UPDATE api_key SET hash = hash',
+    'UPDATE credential SET hash = hash',
     'UPDATE batch SET outcome = outcome',
     'DELETE FROM batch',
     'UPDATE signing_key SET private_key = private_key',

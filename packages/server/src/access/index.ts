@@ -1,0 +1,60 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Logger } from '../platform/log.ts'
+import type { OnPreviousSecret } from '../platform/secrets.ts'
+import { createAccessHandlers } from './api.ts'
+import {
+  type ConfiguredTokens,
+  createApiKeyAdmission,
+  createApiKeyAuthenticator,
+  createOperatorAdmission,
+  createOperatorAuthenticator,
+} from './authenticate.ts'
+import { createCredentialCache, createLastUsed, keysDeactivatedAt, type Mode, markUsed } from './credentials.ts'
+import { everybody, hasAdmin, holdersVersion } from './operators.ts'
+import { createRefusalReports, type OnRefused } from './refusals.ts'
+
+export { HoldersChanged, holdActive, isApprover, isMadeBy, isSamePerson, type Person } from './operators.ts'
+export { REFUSAL_REASONS } from './refusals.ts'
+
+export interface AccessOptions extends ConfiguredTokens {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly mode: Mode
+  /** Requests per key; 0: unlimited. */
+  readonly rateLimitPerMinute: number
+  readonly onRefused: OnRefused
+  readonly onPreviousSecret: OnPreviousSecret
+}
+
+/** More credentials than any installation uses concurrently. */
+const CREDENTIALS_MAX = 2_000
+
+export type AccessModule = ReturnType<typeof createAccessModule>
+
+/** Operators, API keys and configured tokens: who calls, and what they may do. */
+export function createAccessModule(options: AccessOptions) {
+  const { database, clock, logger, onRefused } = options
+  const cache = createCredentialCache(database, clock, CREDENTIALS_MAX)
+  const lastUsed = createLastUsed(clock, CREDENTIALS_MAX, (uses) => markUsed(database, uses))
+  const reports = createRefusalReports(logger, onRefused)
+  const shared = { ...options, cache, lastUsed, reports }
+  return {
+    handlers: createAccessHandlers(shared),
+    authenticateKey: createApiKeyAuthenticator(shared),
+    admitKey: createApiKeyAdmission({ ...shared, keysMax: CREDENTIALS_MAX }),
+    authenticateOperator: createOperatorAuthenticator({ ...shared, hasAdmin: () => hasAdmin(database) }),
+    admitOperator: createOperatorAdmission(reports),
+    /** All operators ever created, in their current state. @throws DatabaseUnavailable */
+    everybody: () => everybody(database),
+    /** Number of deactivations of keys and operators; to be read before the holders. @throws DatabaseUnavailable */
+    holdersVersion: () => holdersVersion(database),
+    /** Deactivation times by key id; `null` for active keys. @throws DatabaseUnavailable */
+    keysDeactivatedAt: (ids: readonly string[]) => keysDeactivatedAt(database, ids),
+    /** @source rules#api-keys.11, rules#operators.4 */
+    writeLastUsed: lastUsed.flush,
+  }
+}
