@@ -5,7 +5,7 @@ import type { GeneratedDocument } from './document.ts'
 import { errorsDocuments } from './errors.ts'
 import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
-import { llmsDocument } from './llms.ts'
+import { collectionDocument, llmsDocument } from './collection.ts'
 import { openApi } from './openapi.ts'
 import { signatureVectors } from './signature-vectors.ts'
 import { statesDocument } from './states.ts'
@@ -23,6 +23,7 @@ export function documents(): GeneratedDocument[] {
     ...eventSchemaDocuments(),
     signatureVectors(),
     openApi(),
+    collectionDocument(),
     llmsDocument(),
     configurationDocument(),
     environmentExample(),

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { type Endpoint, limits, payCashIn } from '@pixgate/spec'
 import { Type } from 'typebox'
 import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
+import { hasCurrent } from '../platform/http/etag.ts'
 import { type OpenApiServer, openApiDocument } from '../platform/http/openapi.ts'
-import { hasCurrent } from '../platform/http/request.ts'
+import { collectionOf } from './collection.ts'
 import { apiInfo } from './info.ts'
 import { llmsText } from './llms.ts'
 import { CONTENT_SECURITY_POLICY, ERRORS_PAGES, errorsPage, firstSteps, homePage, referencePage } from './pages.ts'
@@ -22,10 +23,10 @@ const HTML = 'text/html; charset=utf-8'
 const JSON_TEXT = 'application/json; charset=utf-8'
 const PLAIN = 'text/plain; charset=utf-8'
 
-const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi.json' }
+const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi.json', collection: '/collection.json' }
 
 /**
- * Public endpoints that describe the service: pages, the OpenAPI document, llms.txt. Each is rendered at
+ * Public endpoints that describe the service: pages, the OpenAPI document, a collection, llms.txt. Each is rendered at
  * its first request and cached.
  * @source rules#reference.1, rules#reference.2, rules#operators.8
  */
@@ -47,6 +48,9 @@ export function createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl }
     route('getErrorsPage', ERRORS_PAGES.en, HTML, () => errorsPage(endpoints, 'en')),
     route('getErrorsPageInPortuguese', ERRORS_PAGES['pt-BR'], HTML, () => errorsPage(endpoints, 'pt-BR')),
     route('getOpenApiDocument', PLACES.openapi, JSON_TEXT, openApi),
+    route('getCollection', PLACES.collection, JSON_TEXT, () =>
+      JSON.stringify(collectionOf(endpoints, sandboxUrl(), operatorsAt())),
+    ),
     route('getLlmsText', '/llms.txt', PLAIN, () => llmsText(endpoints, PLACES, isApart)),
   ]
 }

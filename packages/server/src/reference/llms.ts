@@ -4,7 +4,7 @@ import { apiInfo } from './info.ts'
 import { clientRules } from './pages.ts'
 
 /** Links to further documents: addresses of the service, or paths of the repository. */
-export type Places = Readonly<Record<'reference' | 'errors' | 'openapi', string>>
+export type Places = Readonly<Record<'reference' | 'errors' | 'openapi' | 'collection', string>>
 
 /**
  * Summary for a language model that writes a client, in the form of llms.txt.
@@ -27,9 +27,10 @@ export function llmsText(endpoints: readonly Endpoint[], places: Places, isApart
     ADVICE,
     '## Documents',
     [
-      `- [OpenAPI 3.1](${places.openapi}): every operation, body, example and notification; Postman, Bruno and Insomnia import it`,
+      `- [OpenAPI 3.1](${places.openapi}): every operation, body, example and notification`,
       `- [Reference](${places.reference}): the same to read, with commands to try`,
       `- [Errors](${places.errors}): each code with cause and cure`,
+      `- [Collection](${places.collection}): for Postman, Bruno or Insomnia`,
     ].join('\n'),
     '## Endpoints',
     ...groups,

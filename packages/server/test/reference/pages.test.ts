@@ -24,7 +24,7 @@ import { createReferenceRoutes } from '../../src/reference/index.ts'
 import { good, listen, thingServer } from '../platform/http/thing-server.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
-const PATHS = ['/', '/docs', '/docs/errors', '/docs/erros', '/openapi.json', '/llms.txt'] as const
+const PATHS = ['/', '/docs', '/docs/errors', '/docs/erros', '/openapi.json', '/collection.json', '/llms.txt'] as const
 const PAGES = PATHS.slice(0, 4)
 
 /** A server whose pages describe what the service answers, in the sandbox or in production. */
@@ -277,6 +277,10 @@ test('[operators.8] where operators have a port of their own, every document say
     const found = await lintFromString({ source: openApi, config: await createConfig({ extends: ['recommended'] }) })
     assert.deepEqual(found, [])
     const [page, llms] = [(await read('/docs')).text, (await read('/llms.txt')).text]
+    const collection = JSON.parse((await read('/collection.json')).text)
+    const requests: readonly string[] = collection.item.flatMap(({ item }: Collected) =>
+      item.map(({ request }) => `${request.method} ${request.url.raw}`),
+    )
     for (const { id, method, path, auth, tag } of Object.values<Endpoint>(isSandbox ? endpoints : serviceEndpoints)) {
       const isApart = auth === 'admin' && tag !== 'Health'
       const { servers, 'x-codeSamples': samples } = paths[path][method.toLowerCase()]
@@ -288,15 +292,25 @@ test('[operators.8] where operators have a port of their own, every document say
         for (const text of [samples[0].source, own]) assert.equal(text.includes('$PIXGATE_OPERATOR_URL'), isApart, id)
       assert.equal(own.includes('Answered at the operator’s port.'), isApart, id)
       assert.equal(new RegExp(`^- \`${method} ${path}\`: .+operator’s port`, 'm').test(llms), isApart, id)
+      const elsewhere = `${method} {{${isApart ? 'baseUrl' : 'operatorUrl'}}}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+      assert.ok(!requests.includes(elsewhere), elsewhere)
     }
+    assert.deepEqual(
+      collection.variable.find(({ key }: { key: string }) => key === 'operatorUrl'),
+      { key: 'operatorUrl', value: isSandbox ? operators : '' },
+    )
     for (const path of isSandbox ? [] : PATHS) assert.ok(!(await read(path)).text.includes('4711'), path)
   }
 })
 
+interface Collected {
+  readonly item: readonly { readonly request: { readonly method: string; readonly url: { readonly raw: string } } }[]
+}
+
 test('[reference.5] the address is the one at which the service listens, whatever a request calls it', async (t) => {
   const { url, read } = await served(t)
   const { hostname, port } = new URL(url)
-  for (const path of ['/', '/docs']) {
+  for (const path of ['/', '/docs', '/collection.json']) {
     const request = httpRequest({ hostname, port, path, headers: { host: 'evil.example' } }).end()
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     const first = await readText(response)
@@ -308,22 +322,16 @@ test('[reference.5] the address is the one at which the service listens, whateve
 
 test('[reference.5] in production nothing leads to the controls of a sandbox, nor to an address of its own', async (t) => {
   const { url, read } = await served(t, false)
-  for (const path of ['/', '/docs']) {
+  for (const path of ['/', '/docs', '/collection.json']) {
     const { text } = await read(path)
     assert.ok(!text.includes('/sandbox/'), path)
     assert.ok(!text.includes('127.0.0.1') && !text.includes(url), path)
   }
+  const { variable } = JSON.parse((await read('/collection.json')).text)
+  assert.deepEqual(variable[0], { key: 'baseUrl', value: '' })
 })
 
 test('[reference.1] a key that is sent along is no fault', async (t) => {
   const { read } = await served(t)
   assert.equal((await read('/docs', { headers: good })).status, 200)
-})
-
-test('[reference.4] llms.txt begins with a title and a summary, and names every endpoint', async (t) => {
-  const { read } = await served(t)
-  const { text } = await read('/llms.txt')
-  assert.match(text, /^# Pixgate\n\n> .+\.\n/)
-  for (const { method, path } of Object.values(endpoints)) assert.ok(text.includes(`\`${method} ${path}\``), path)
-  for (const place of ['/docs', '/docs/errors', '/openapi.json']) assert.ok(text.includes(`(${place})`), place)
 })
