@@ -614,7 +614,7 @@ interface Described {
 }
 
 /** Resource of an id in a path: `UUID of the cash-in` → `cash-in`. @throws Error when the description names none */
-function resourceOfId(description = ''): string {
+export function resourceOfId(description = ''): string {
   const [, resource] = /^(?:UUID|Id) of the ([a-z-]+)$/.exec(description) ?? []
   if (resource === undefined) throw new Error(`«${description}» does not name the resource of the id`)
   return resource
