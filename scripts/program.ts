@@ -21,7 +21,7 @@ async function findDatabase(): Promise<OpenDatabase> {
   }
   const opened =
     url === 'stopped' ? await startEmbeddedPostgres({ dataDirectory }) : { url, stop: async () => undefined }
-  return { ...opened, keys }
+  return { ...opened, keys, ofxAccount: given.PIXGATE_OFX_ACCOUNT }
 }
 
 /** `npm run close`, `export-subject`, `rewrap-keys`, `verify-audit` and `verify-ledger`: programs of the server. */

@@ -223,7 +223,7 @@ async function buildModules(base: Base, workers: Workers) {
     ...evidence,
     access,
     logins,
-    closes: buildCloses(base, partner, evidence.statements),
+    closes: buildCloses(base, partner, evidence.statements, engine),
     ledger: { handlers: await createLedgerHandlers(databases.api) },
     verifier: createLedgerVerifier({
       ...base,
@@ -240,9 +240,14 @@ async function buildIdentity(base: Base, engine: Engine) {
   return { identityWatch: createIdentityWatch({ ...base, engine, store }), installation: await store.installation() }
 }
 
-function buildCloses(base: Base, partner: BalancePartner, { report }: Pick<StatementModule, 'report'>) {
+function buildCloses(
+  base: Base,
+  partner: BalancePartner,
+  { report }: Pick<StatementModule, 'report'>,
+  { drained }: Engine,
+) {
   const { config, databases } = base
-  return createClosesModule({ ...base, ...config, partner, report, database: databases.work })
+  return createClosesModule({ ...base, ...config, partner, report, drained, database: databases.work })
 }
 
 interface EvidenceNeeds extends ReturnType<typeof buildOperations> {

@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util'
-import { type Close, closeOfDay, closeView, isAudited } from './closes/closes.ts'
-import { closeCsv, decimalText, statementOfx } from './closes/export.ts'
+import { boundsOfClose, type Close, closeOfDay, closeView, isAudited } from './closes/closes.ts'
+import { decimalText, statementCsv } from './closes/csv.ts'
+import { statementOfx } from './closes/ofx.ts'
+import type { Queries } from './platform/db/database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
 import { isDay } from './platform/sao-paulo.ts'
 import type { DatabaseProgram } from './programs.ts'
 
 /**
- * The program `close`: prints the stored close of a day. `--day 2026-11-22`; `--format csv`, `ofx` (the day's statement
+ * The program `close`: prints the stored close of a day. `--day 2026-11-22`; `--format csv` or `ofx` (the day's statement
  * of the merchant's account) or `json` instead of text.
  * @returns the exit status: 0 if the day balances; 1 if it differs, or the audit trail has another close;
  * 2 if it could not run, the day is not closed, or the bank's balance is unknown
@@ -14,13 +16,12 @@ import type { DatabaseProgram } from './programs.ts'
  */
 export const runClose: DatabaseProgram = async (parameters, usage, open) => {
   const { day, format } = readParameters(parameters, usage)
-  const { url } = await open()
+  const { url, ofxAccount } = await open()
   return withSnapshot({ url, name: 'pixgate close' }, async (queries) => {
     const close = await closeOfDay(queries, day)
     if (close === undefined) throw new Error(`${day} is not closed`)
     const isGenuine = await isAudited(queries, close)
-    if (format === 'ofx') for await (const piece of statementOfx(queries, close)) process.stdout.write(piece)
-    if (format === 'csv') process.stdout.write(closeCsv(close))
+    for await (const piece of filesOf(queries, close, format, ofxAccount)) process.stdout.write(piece)
     if (format === 'json') process.stdout.write(`${JSON.stringify({ ...closeView(close), isGenuine })}\n`)
     if (format === 'text') process.stdout.write(reportText(close))
     if (!isGenuine) console.error(`✘ the close of ${day} is not the one that the audit trail has`)
@@ -43,8 +44,13 @@ function readParameters(args: readonly string[], usage: string) {
   return { day, format }
 }
 
+function filesOf(queries: Queries, close: Close, format: (typeof FORMATS)[number], ofxAccount: string | undefined) {
+  if (format === 'ofx') return statementOfx(queries, close, ofxAccount)
+  return format === 'csv' ? statementCsv(queries, boundsOfClose(close.content), 'rfc4180') : []
+}
+
 function reportText({ day, madeAt, hash, content }: Close): string {
-  const { accounts, journals, bank, booksCents, differenceCents, unexplainedCents } = content
+  const { accounts, journals, reservations, bank, booksCents, differenceCents, unexplainedCents } = content
   const { timing, kept, explained, status } = content
   const lines = [
     `${day}, closed at ${new Date(madeAt).toISOString()}: ${status}`,
@@ -53,6 +59,7 @@ function reportText({ day, madeAt, hash, content }: Close): string {
         account.padEnd(14) + reais(openingCents).padStart(20) + reais(closingCents).padStart(20),
     ),
     ...journals.map(({ journal, count }) => `${journal} ${count}`),
+    `open reservations ${reservations.count}, ${reais(reservations.cents)}`,
     `bank ${reais(bank?.closingCents ?? null)}, books ${reais(booksCents)}`,
     `difference ${reais(differenceCents)}, of which timing ${reais(timing.cents)}, kept ${reais(kept.cents)}, ` +
       `explained ${reais(explained.cents)}, unexplained ${reais(unexplainedCents)}`,

@@ -214,6 +214,14 @@ export const serviceVariables = variables({
     description:
       'Whether others pay from the account at the bank too. If so, debits that the service does not know are cases and do not suspend payouts and refunds.',
   },
+  PIXGATE_OFX_ACCOUNT: {
+    shape: Type.String({
+      pattern: '^[0-9]{3,9}(?:/[0-9A-Za-z-]{1,22}){1,2}$',
+      description: 'bank/account or bank/branch/account, such as 341/0001/12345-6',
+    }),
+    description:
+      'Bank, branch and account that OFX files name, as the accounting software knows them. Unset: the bank `PIXGATE`, and an account id of the ledger.',
+  },
   PIXGATE_MAX_VALUE_CENTS: {
     shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
     default: String(VALUE_MAX_CENTS),
@@ -296,6 +304,8 @@ export interface Config {
   readonly credits: { readonly verifyFromCents: bigint }
   /** Others also pay from the account at the bank. @source rules#trip-wire.2 */
   readonly isBankAccountShared: boolean
+  /** Bank and account that OFX files name: `341/12345-6` or `341/0001/12345-6`. */
+  readonly ofxAccount: string | undefined
   /** 0: unlimited. */
   readonly rateLimitPerMinute: number
   readonly webhookAllowPrivate: boolean
@@ -464,6 +474,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
     credits: { verifyFromCents: BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS) },
     isBankAccountShared: values.PIXGATE_BANK_ACCOUNT_SHARED,
+    ofxAccount: values.PIXGATE_OFX_ACCOUNT,
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     trustProxy: values.PIXGATE_TRUST_PROXY.filter((network) => network !== NONE),

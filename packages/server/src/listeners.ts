@@ -16,10 +16,10 @@ import { refundInDecider } from './refund-in/index.ts'
 
 /** What the service answers: the endpoints of each listener, with their handlers. */
 
-/** Finds operations, with their ids at the bank. */
+/** Parts of the service that the sandbox's controls use: operations with their ids at the bank, and the daily close. */
 export type KnownOperations = Readonly<
   Record<'cashIns' | 'cashOuts' | 'refunds', { get(id: string): Promise<{ readonly orderId: string } | undefined> }>
->
+> & { readonly closes: Pick<Modules['closes'], 'closeToday'> }
 
 export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
 

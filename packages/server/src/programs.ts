@@ -12,6 +12,8 @@ export interface OpenDatabase {
   readonly url: string
   /** `undefined`: not configured. */
   readonly keys: EncryptionKeys | undefined
+  /** `PIXGATE_OFX_ACCOUNT`, where it is set. */
+  readonly ofxAccount?: string | undefined
   readonly stop: () => Promise<void>
 }
 
@@ -63,11 +65,12 @@ export async function runOnDatabase(
 
 /** The database in `DATABASE_URL`, with the encryption keys if they are set. @throws ConfigError */
 export async function configuredDatabase(environment: Environment): Promise<OpenDatabase> {
-  const { DATABASE_URL, PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS } = serviceVariables
+  const { DATABASE_URL, PIXGATE_OFX_ACCOUNT, PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS } =
+    serviceVariables
   const { required: _, ...optional } = PIXGATE_ENCRYPTION_KEY
-  const table = { DATABASE_URL, PIXGATE_ENCRYPTION_KEY: optional, PIXGATE_ENCRYPTION_KEY_PREVIOUS }
+  const table = { DATABASE_URL, PIXGATE_OFX_ACCOUNT, PIXGATE_ENCRYPTION_KEY: optional, PIXGATE_ENCRYPTION_KEY_PREVIOUS }
   const values = readVariables(table, environment, { isProduction: isProduction(environment) })
   const { PIXGATE_ENCRYPTION_KEY: current, PIXGATE_ENCRYPTION_KEY_PREVIOUS: previous } = values
   const keys = current === undefined ? undefined : { current, previous }
-  return { url: values.DATABASE_URL, keys, stop: async () => undefined }
+  return { url: values.DATABASE_URL, keys, ofxAccount: values.PIXGATE_OFX_ACCOUNT, stop: async () => undefined }
 }

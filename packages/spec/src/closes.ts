@@ -25,6 +25,14 @@ const count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
 
 const tally = Type.Object({ count, cents: cents() }, { title: 'CloseTally' })
 
+const reservations = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Payouts and refunds that are not over' }),
+    cents: cents('The balance of `reserved`: the merchant has it and `available`'),
+  },
+  { title: 'CloseReservations' },
+)
+
 const status = Type.Enum(['BALANCED', 'EXPLAINED', 'DIFFERS', 'UNCONFIRMED'], {
   title: 'CloseStatus',
   description:
@@ -42,7 +50,7 @@ const head = {
   hash,
 }
 
-const summary = Type.Object(head, { title: 'CloseSummary' })
+export const closeSummary = Type.Object(head, { title: 'CloseSummary' })
 
 const close = Type.Object(
   {
@@ -66,6 +74,7 @@ const close = Type.Object(
       ),
       { maxItems: 200 },
     ),
+    reservations,
     bank: nullable(
       Type.Object({ closingCents: cents('The balance at the bank at the end of the day') }, { title: 'CloseBank' }),
     ),
@@ -118,7 +127,7 @@ const close = Type.Object(
   },
 )
 
-const SUMMARY_EXAMPLE = {
+export const CLOSE_SUMMARY_EXAMPLE = {
   id: '2026-11-22',
   status: 'BALANCED',
   differenceCents: 0,
@@ -130,7 +139,7 @@ const SUMMARY_EXAMPLE = {
 const NOTHING = { count: 0, cents: 0 }
 
 const CLOSE_EXAMPLE = {
-  ...SUMMARY_EXAMPLE,
+  ...CLOSE_SUMMARY_EXAMPLE,
   from: '2026-11-22T03:00:00.000Z',
   to: '2026-11-23T03:00:00.000Z',
   accounts: [
@@ -147,6 +156,7 @@ const CLOSE_EXAMPLE = {
       ],
     },
   ],
+  reservations: NOTHING,
   bank: { closingCents: 15000 },
   booksCents: 15000,
   timing: NOTHING,
@@ -182,8 +192,8 @@ export const listCloses = endpoint({
   responses: {
     200: {
       description: 'A page of closes',
-      schema: cursorList(summary, 'ClosePage'),
-      example: { data: [SUMMARY_EXAMPLE], pagination: { limit: 20, hasMore: false, nextCursor: null } },
+      schema: cursorList(closeSummary, 'ClosePage'),
+      example: { data: [CLOSE_SUMMARY_EXAMPLE], pagination: { limit: 20, hasMore: false, nextCursor: null } },
     },
   },
   errors: [],
@@ -205,7 +215,28 @@ export const getClose = endpoint({
   errors: ['not_found'],
 })
 
-/** @source rules#export.1 */
+const dialect = Type.Optional(
+  Type.Enum(['rfc4180', 'excel'], {
+    description:
+      '`rfc4180`: `,`, `1234.56`, UTF-8, texts as they are. `excel`: as Excel in Brazil reads it, `;`, `1234,56`, a byte order mark, and ids and formulas kept as text (`="0001234"`). Left out: `rfc4180`',
+  }),
+)
+
+const csvFile = {
+  200: {
+    description: 'The file',
+    contentType: 'text/csv; charset=utf-8',
+    isStreamed: true,
+    headers: ['Content-Disposition'],
+    schema: Type.String({ title: 'StatementCsv' }),
+    example:
+      'Data,Hora,Tipo,Nome,Documento,Valor,Tarifa,Saldo,ID E2E,ID da devolução,ID externo,txid,Descrição,ID do lançamento\r\n2026-11-22,10:15:02,Pix recebido,Maria da Silva,***.456.789-**,150.00,-1.50,148.50,E9999901020261122131500aB3dE5fG7,,order-1001,5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f,Order 1001,7f3c1c5e-8a2b-8d4e-8000-00000000002a\r\n',
+  },
+} as const
+
+const CSV = `A line for each Pix and adjustment of the merchant's account, with its fee and the balance (available and reserved) after it. Reservations are no lines.`
+
+/** @source rules#export.1, rules#export.2 */
 export const exportCloseCsv = endpoint({
   id: 'exportCloseCsv',
   method: 'GET',
@@ -213,21 +244,15 @@ export const exportCloseCsv = endpoint({
   auth: 'admin',
   role: 'viewer',
   tag: 'Operator',
-  summary: 'Export the close of a day as CSV',
-  description: '`;`, a decimal comma, UTF-8 with a byte order mark, CRLF: as spreadsheets in Brazil expect it.',
+  summary: 'Export the day’s statement of the merchant’s account as CSV',
+  description: CSV,
   params: ofClose,
-  responses: {
-    200: {
-      description: 'The file',
-      contentType: 'text/csv; charset=utf-8',
-      schema: Type.String({ title: 'CloseCsv' }),
-      example: 'day;line;name;account;count;amount;text\r\n2026-11-22;BANK;;;;150,00;\r\n',
-    },
-  },
-  errors: ['not_found'],
+  query: Type.Object({ dialect }, { additionalProperties: false }),
+  responses: csvFile,
+  errors: ['not_found', 'validation_error'],
 })
 
-/** @source rules#export.4 */
+/** @source rules#export.4, rules#export.5 */
 export const exportCloseOfx = endpoint({
   id: 'exportCloseOfx',
   method: 'GET',
@@ -236,13 +261,15 @@ export const exportCloseOfx = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'Export the day’s statement of the merchant’s account as OFX',
-  description: 'OFX 1.0.2. The id of a transaction is that of its ledger entry, and never changes.',
+  description:
+    'OFX 1.0.2 in Windows-1252: a transaction for each Pix, and one for its fee. The id of a transaction is that of its ledger entry, and never changes.',
   params: ofClose,
   responses: {
     200: {
       description: 'The file',
       contentType: 'application/x-ofx',
       isStreamed: true,
+      headers: ['Content-Disposition'],
       schema: Type.String({ title: 'CloseOfx' }),
       example: 'OFXHEADER:100\r\nDATA:OFXSGML\r\nVERSION:102\r\n',
     },
@@ -250,17 +277,16 @@ export const exportCloseOfx = endpoint({
   errors: ['not_found'],
 })
 
-/** @source rules#export.3 */
-export const exportLedger = endpoint({
-  id: 'exportLedger',
+/** @source rules#export.1, rules#export.3 */
+export const exportStatement = endpoint({
+  id: 'exportStatement',
   method: 'GET',
-  path: '/operator/ledger/export',
+  path: '/operator/statement',
   auth: 'admin',
   role: 'viewer',
   tag: 'Operator',
-  summary: 'Export the ledger of a period as CSV',
-  description:
-    'Every account: the balance before, every entry, the balance after, all as they are at one moment. At most a year at once.',
+  summary: 'Export the statement of a period as CSV',
+  description: `${CSV} At most a year at once.`,
   query: Type.Object(
     {
       from: Type.Optional({
@@ -273,19 +299,10 @@ export const exportLedger = endpoint({
         description: 'Last day of America/Sao_Paulo, inclusive; left out: that of `from`, or today',
         examples: ['2026-11-30'],
       }),
-      format: Type.Optional(Type.Enum(['csv'], { description: 'Left out: `csv`' })),
+      dialect,
     },
     { additionalProperties: false },
   ),
-  responses: {
-    200: {
-      description: 'The file',
-      contentType: 'text/csv; charset=utf-8',
-      isStreamed: true,
-      schema: Type.String({ title: 'LedgerCsv' }),
-      example:
-        'line;account;day;time;journal;debit;credit;balance\r\nOPENING;available;2026-11-22;00:00:00;;;;0,00\r\n',
-    },
-  },
+  responses: csvFile,
   errors: ['validation_error'],
 })

@@ -11,7 +11,7 @@ import {
   listIncomingTransactionsShort,
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
-import { exportCloseCsv, exportCloseOfx, exportLedger, getClose, listCloses } from './closes.ts'
+import { exportCloseCsv, exportCloseOfx, exportStatement, getClose, listCloses } from './closes.ts'
 import { listEvents } from './events-feed.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
@@ -138,7 +138,7 @@ const businessEndpoints = {
   getClose,
   exportCloseCsv,
   exportCloseOfx,
-  exportLedger,
+  exportStatement,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

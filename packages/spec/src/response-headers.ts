@@ -48,6 +48,12 @@ export const responseHeaders = {
     example: 'true',
     isAlwaysThere: false,
   },
+  'Content-Disposition': {
+    description: 'The name of the file.',
+    schema: Type.String(),
+    example: 'attachment; filename="pixgate-2026-11-22.csv"',
+    isAlwaysThere: true,
+  },
   ETag: {
     description: 'Names this version; `If-None-Match` asks whether there is another.',
     schema: Type.String(),

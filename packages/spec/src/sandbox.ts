@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { CLOSE_SUMMARY_EXAMPLE, closeSummary } from './closes.ts'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { centsMoved, idOf, optional, optionalText } from './shapes.ts'
@@ -132,6 +133,33 @@ const failRefundIn = endpoint({
   params: idOf('refund-in'),
 })
 
+/** @source rules#sandbox.21, rules#close.13 */
+const closeToday = endpoint({
+  id: 'closeToday',
+  method: 'POST',
+  path: '/sandbox/close',
+  auth: 'api-key',
+  scope: 'payout',
+  tag: 'Sandbox',
+  summary: 'Close today now',
+  description:
+    'Today ends now and the next day begins. The close is `UNCONFIRMED`: the bank’s balance of this moment is not known yet. Once a day.',
+  responses: {
+    201: {
+      description: 'The close was made',
+      schema: closeSummary,
+      example: {
+        ...CLOSE_SUMMARY_EXAMPLE,
+        status: 'UNCONFIRMED',
+        differenceCents: null,
+        unexplainedCents: null,
+        madeAt: '2026-11-22T14:02:00.000Z',
+      },
+    },
+  },
+  errors: ['not_possible_in_state'],
+})
+
 const moneyOut = ['auto', 'manual', 'fail', 'reject', 'timeout', 'lost-response'] as const
 
 /** Behaviour of the simulated bank. @source rules#sandbox.5 */
@@ -238,6 +266,7 @@ export const sandboxEndpoints = {
   reverseCashOut,
   confirmRefundIn,
   failRefundIn,
+  closeToday,
   getBankBehavior,
   changeBankBehavior,
 } as const

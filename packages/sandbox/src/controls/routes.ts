@@ -11,19 +11,19 @@ import { createSimulatorControl, type OrderAction, type SimulatorControl } from 
 
 /**
  * Endpoints that the sandbox adds to the service to control the simulated bank: actions on orders, by the ids of our
- * operations, and the bank's behaviour. The link connects to the bank.
+ * operations, the bank's behaviour, and the daily close. The link connects to the bank.
  * @source rules#sandbox.1
  */
 export function sandboxControls(link: PartnerLink): AddEndpoints {
   return (operations) => bindEndpoints(sandboxEndpoints, createHandlers(createSimulatorControl(link), operations))
 }
 
-/** The handlers change no state of the service; the simulator's events do. */
+/** The handlers change no operation of the service; the simulator's events do. */
 function createHandlers(
   control: SimulatorControl,
-  { cashIns, cashOuts, refunds }: KnownOperations,
+  { cashIns, cashOuts, refunds, closes }: KnownOperations,
 ): Handlers<typeof sandboxEndpoints> {
-  function act(action: OrderAction, operations: KnownOperations[keyof KnownOperations]) {
+  function act(action: OrderAction, operations: KnownOperations['cashIns']) {
     return async ({
       params: { id },
       body,
@@ -45,6 +45,7 @@ function createHandlers(
     reverseCashOut: act('payouts/reverse', cashOuts),
     confirmRefundIn: act('refunds/confirm', refunds),
     failRefundIn: act('refunds/fail', refunds),
+    closeToday: async () => ({ status: 201, body: await closes.closeToday() }),
     getBankBehavior: async () => ({ status: 200, body: await control.behavior() }),
     changeBankBehavior: async ({ body }) => ({ status: 200, body: await control.changeBehavior(body) }),
   }

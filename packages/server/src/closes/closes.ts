@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { type endpoints, limits, Refusal } from '@pixgate/spec'
 import { insertAudit } from '../audit/trail.ts'
 import type { BalancePartner } from '../banks/port.ts'
@@ -8,11 +9,14 @@ import { type Database, instantParameter, type Queries, statement } from '../pla
 import { workAsApplication } from '../platform/db/login.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
 import type { Handlers } from '../platform/http/handler.ts'
+import { invalidField } from '../platform/http/request.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { boundsOf, type DayBounds, dayAfter, dayOf, isDay } from '../platform/sao-paulo.ts'
-import { closeCsv, createExporter, ledgerCsv, statementOfx } from './export.ts'
-import { type CloseContent, contentOf, lacksMore, readFigures, readReadiness } from './figures.ts'
+import { type Dialect, statementCsv } from './csv.ts'
+import { createExporter } from './export.ts'
+import { type CloseContent, contentOf, type DayToClose, lacksMore, readFigures, readReadiness } from './figures.ts'
+import { statementOfx } from './ofx.ts'
 
 /** The daily closes: the worker that makes them, how they are stored, and their endpoints. */
 
@@ -44,12 +48,13 @@ const selectBefore = statement<[before: string | null, limit: number], CloseRow>
   `SELECT ${COLUMNS} FROM daily_close d WHERE $1::date IS NULL OR d.day < $1::date ORDER BY d.day DESC LIMIT $2`,
 )
 
-/** The first day is that of the first entry. */
-const selectNext = statement<[], { day: string | null }>(
+/** The first day is that of the first entry. A day begins where the close before it ended. */
+const selectNext = statement<[], { day: string | null; from: number | null }>(
   'closes.next_day',
-  `SELECT coalesce((SELECT max(day) + 1 FROM daily_close),
-                   (SELECT (min(e.at) AT TIME ZONE 'America/Sao_Paulo')::date
-                      FROM account a JOIN entry e ON e.account_id = a.id AND e.version = 1))::text AS day`,
+  `SELECT coalesce(d.day + 1, (SELECT (min(e.at) AT TIME ZONE 'America/Sao_Paulo')::date
+                                 FROM account a JOIN entry e ON e.account_id = a.id AND e.version = 1))::text AS day,
+          floor(extract(epoch FROM (d.content::jsonb ->> 'to')::timestamptz) * 1000)::float8 AS "from"
+     FROM (SELECT) AS one LEFT JOIN (SELECT day, content FROM daily_close ORDER BY day DESC LIMIT 1) d ON true`,
 )
 
 const insertCloseStatement = statement<[day: string, madeAt: string, content: string], { day: string }>(
@@ -107,16 +112,8 @@ function insertClose(
       await queries.rows(closeCases, [day, hasCase, hasCase || unexplainedCents === 0, now])
     }
     const facts = { status, hash: sha256Hex(text) }
-    const row = {
-      id: auditId,
-      at: madeAt,
-      actor: 'daily-close',
-      action: 'day.closed',
-      subject: day,
-      address: '',
-      facts,
-    }
-    await insertAudit(queries, row)
+    const row = { id: auditId, at: madeAt, actor: 'daily-close', subject: day, address: '', facts }
+    await insertAudit(queries, { ...row, action: 'day.closed' })
     return true
   })
 }
@@ -143,18 +140,8 @@ export interface CloserOptions {
   readonly report: (differences: readonly CloseDifference[]) => Promise<void>
   /** Others pay from the account too: money that is missing may be theirs. */
   readonly isBankAccountShared: boolean
-}
-
-/** Closes days that are over. */
-export interface Closer {
-  /**
-   * Closes the first day that is over, not closed, and completely known.
-   * @returns whether more may be due right away
-   * @source rules#close.1, rules#close.4
-   */
-  processNext(): Promise<boolean>
-  /** Aborts a close under way: it is made again. */
-  stop(): void
+  /** Resolves once all that was accepted so far is booked. */
+  readonly drained: () => Promise<void>
 }
 
 /** Balances are read no more often. */
@@ -164,12 +151,17 @@ const BALANCE_EVERY_MS = 60_000
 const BALANCE_WAIT_MS = 3_600_000
 
 /** Makes the worker. */
-export function createCloser(options: CloserOptions): Closer {
+export function createCloser(options: CloserOptions) {
   const stopping = new AbortController()
   const { signal } = stopping
   const readBalance = createBalanceReader(options)
   return {
-    processNext: async () => {
+    /**
+     * Closes the first day that is over, not closed, and completely known.
+     * @returns whether more may be due right away
+     * @source rules#close.1, rules#close.4
+     */
+    processNext: async (): Promise<boolean> => {
       try {
         return await closeNext(options, readBalance, signal)
       } catch (error) {
@@ -177,6 +169,8 @@ export function createCloser(options: CloserOptions): Closer {
         throw error
       }
     },
+    closeToday: () => closeToday(options, signal),
+    /** Aborts a close under way: it is made again. */
     stop: () => stopping.abort(),
   }
 }
@@ -215,6 +209,12 @@ function createBalanceReader({ database, clock, partner }: CloserOptions): () =>
   }
 }
 
+/** The day after the last closed one, or that of the first entry; `undefined`: nothing was ever booked. */
+async function nextDay({ database }: CloserOptions): Promise<DayToClose | undefined> {
+  const [{ day, from } = { day: null, from: null }] = await database.rows(selectNext, [])
+  return day === null ? undefined : { day, ...boundsOf(day), ...(from !== null && { from }) }
+}
+
 /** @source rules#close.1, rules#close.4 */
 async function closeNext(
   options: CloserOptions,
@@ -222,27 +222,50 @@ async function closeNext(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { database, clock, partner } = options
-  const day = (await database.rows(selectNext, []))[0]?.day
-  if (!day || clock.now() < boundsOf(day).to) return false
+  const next = await nextDay(options)
+  if (next === undefined || clock.now() < next.to) return false
   await readBalance()
-  const { to } = boundsOf(day)
+  const { to } = next
   const knownFrom = to + limits.statementClockSkewMs
   if (clock.now() < knownFrom) return false
   const { readUntil, isBalanceKnown, firstBalanceAt } = await readReadiness(database, to)
   if (partner.capabilities.has('statement') && (readUntil === null || readUntil < knownFrom)) return false
   const mayWait = hasBalance(partner) && clock.now() < (firstBalanceAt ?? to) + BALANCE_WAIT_MS
-  return isBalanceKnown || !mayWait ? makeClose(options, day, mayWait, signal) : false
+  return isBalanceKnown || !mayWait ? makeClose(options, next, mayWait, signal) : false
+}
+
+/**
+ * Ends today now and closes it, without the bank's balance; the next day begins now. For the sandbox.
+ * @throws not_possible_in_state (409) nothing was booked yet, an earlier day is not closed yet, or today is
+ * @source rules#close.13
+ */
+async function closeToday(options: CloserOptions, signal: AbortSignal): Promise<Close> {
+  const { clock, database, drained } = options
+  const to = clock.now()
+  const today = dayOf(to)
+  // An entry is of the time at which its batch began.
+  await drained()
+  const next = await nextDay(options)
+  const isMade = next?.day === today && (await makeClose(options, { ...next, to }, false, signal))
+  const close = isMade ? await closeOfDay(database, today) : undefined
+  if (!close) throw new Refusal('not_possible_in_state')
+  return close
 }
 
 /** @param mayWait whether a day of which no balance proves anything still waits for one @returns whether the close was made */
-async function makeClose(options: CloserOptions, day: string, mayWait: boolean, signal: AbortSignal): Promise<boolean> {
+async function makeClose(
+  options: CloserOptions,
+  next: DayToClose,
+  mayWait: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { databaseUrl: url, database, report, ids, logger, partner, isBankAccountShared } = options
   const madeAt = options.clock.now()
   const figures = await withSnapshot({ url, name: 'pixgate close', signal }, async (queries) => {
     await workAsApplication(queries)
-    return readFigures(queries, day)
+    return readFigures(queries, next)
   })
-  const content = contentOf(day, figures)
+  const content = contentOf(next, figures)
   const { status, bank, unexplainedCents, caseReference } = content
   if (bank === null && mayWait) return false
   // Before the close is stored: after a crash in between, the next attempt opens the case again, under the same reference.
@@ -251,7 +274,7 @@ async function makeClose(options: CloserOptions, day: string, mayWait: boolean, 
     await report([{ kind: CLOSE_DIFFERS, reference: caseReference, facts: factsOf(content), isDanger }])
   }
   if (!(await insertClose(database, content, { madeAt, auditId: ids.uuid() }))) return false
-  logger[status === 'DIFFERS' ? 'warn' : 'info']({ day, status, unexplainedCents }, 'the day was closed')
+  logger[status === 'DIFFERS' ? 'warn' : 'info']({ day: next.day, status, unexplainedCents }, 'the day was closed')
   return true
 }
 
@@ -268,17 +291,17 @@ function factsOf({ id: day, unexplainedCents, bank, booksCents, differenceCents 
 }
 
 /** The endpoints of the closes and of what is exported. */
-export type CloseHandlers = Handlers<
-  Pick<typeof endpoints, 'listCloses' | 'getClose' | 'exportCloseCsv' | 'exportCloseOfx' | 'exportLedger'>
+type CloseHandlers = Handlers<
+  Pick<typeof endpoints, 'listCloses' | 'getClose' | 'exportCloseCsv' | 'exportCloseOfx' | 'exportStatement'>
 >
 
-/** The daily close, and the exports for a finance department. */
-export interface ClosesModule extends Closer {
-  readonly handlers: CloseHandlers
+export interface ClosesOptions extends CloserOptions {
+  /** `PIXGATE_OFX_ACCOUNT`. */
+  readonly ofxAccount: string | undefined
 }
 
-/** Makes the module. @source rules#close.8, rules#export.1 */
-export function createClosesModule(options: CloserOptions): ClosesModule {
+/** Makes the daily close, and the exports for a finance department. @source rules#close.8, rules#export.1 */
+export function createClosesModule({ ofxAccount, ...options }: ClosesOptions) {
   const { database, clock } = options
   const closer = createCloser(options)
   const exporter = createExporter(options.databaseUrl)
@@ -287,36 +310,52 @@ export function createClosesModule(options: CloserOptions): ClosesModule {
     if (!close) throw new Refusal('not_found')
     return close
   }
+  const csv = async (name: string, period: DayBounds, dialect: Dialect = 'rfc4180') =>
+    fileOf(`${name}.csv`, await exporter.stream((queries) => statementCsv(queries, period, dialect)))
+  const handlers: CloseHandlers = {
+    listCloses: async ({ query: { limit = limits.pageLimitDefault, cursor } }) => {
+      const before = cursor === undefined ? null : dayIn(cursor)
+      const rows = (await database.rows(selectBefore, [before, limit + 1])).map(closeOf)
+      const page = rows.slice(0, limit)
+      const hasMore = rows.length > limit
+      const last = page.at(-1)
+      const nextCursor = hasMore && last ? Buffer.from(`v1:${last.day}`).toString('base64url') : null
+      return { status: 200, body: { data: page.map(summaryView), pagination: { limit, hasMore, nextCursor } } }
+    },
+    getClose: async ({ params }) => ({ status: 200, body: closeView(await find(params.id)) }),
+    exportCloseCsv: async ({ params, query }) => {
+      const { day, content } = await find(params.id)
+      return csv(day, boundsOfClose(content), query.dialect)
+    },
+    exportCloseOfx: async ({ params }) => {
+      const close = await find(params.id)
+      return fileOf(`${close.day}.ofx`, await exporter.stream((queries) => statementOfx(queries, close, ofxAccount)))
+    },
+    exportStatement: async ({ query }) => {
+      const { to = query.from ?? dayOf(clock.now()) } = query
+      const { from = `${to.slice(0, 8)}01` } = query
+      return csv(`${from}-${to}`, periodOf(from, to), query.dialect)
+    },
+  }
   return {
     processNext: closer.processNext,
+    closeToday: async () => summaryView(await closer.closeToday()),
     stop: () => {
       closer.stop()
       exporter.stop()
     },
-    handlers: {
-      listCloses: async ({ query: { limit = limits.pageLimitDefault, cursor } }) => {
-        const before = cursor === undefined ? null : dayIn(cursor)
-        const rows = (await database.rows(selectBefore, [before, limit + 1])).map(closeOf)
-        const page = rows.slice(0, limit)
-        const hasMore = rows.length > limit
-        const last = page.at(-1)
-        const nextCursor = hasMore && last ? Buffer.from(`v1:${last.day}`).toString('base64url') : null
-        return { status: 200, body: { data: page.map(summaryView), pagination: { limit, hasMore, nextCursor } } }
-      },
-      getClose: async ({ params }) => ({ status: 200, body: closeView(await find(params.id)) }),
-      exportCloseCsv: async ({ params }) => ({ status: 200, body: closeCsv(await find(params.id)) }),
-      exportCloseOfx: async ({ params }) => {
-        const close = await find(params.id)
-        return { status: 200, body: await exporter.stream((queries) => statementOfx(queries, close)) }
-      },
-      exportLedger: async ({ query }) => {
-        const { to = query.from ?? dayOf(clock.now()) } = query
-        const { from = `${to.slice(0, 8)}01` } = query
-        const period = periodOf(from, to)
-        return { status: 200, body: await exporter.stream((queries) => ledgerCsv(queries, period)) }
-      },
-    },
+    handlers,
   }
+}
+
+/** An answer that browsers save under this name. */
+function fileOf(name: string, body: Readable) {
+  return { status: 200, headers: { 'Content-Disposition': `attachment; filename="pixgate-${name}"` }, body } as const
+}
+
+/** The bounds of a close: those of its day, unless the sandbox ended that day or the one before early. */
+export function boundsOfClose({ from, to }: Pick<CloseContent, 'from' | 'to'>): DayBounds {
+  return { from: Date.parse(from), to: Date.parse(to) }
 }
 
 /** A close as it is read, and as the program prints it. @source rules#close.8 */
@@ -332,7 +371,7 @@ function summaryView(close: Close) {
 /** @throws validation_error (400) not a cursor of this list */
 function dayIn(cursor: string): string {
   const [, day = ''] = /^v1:(.*)$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
-  if (!isDay(day)) throw invalid('cursor', 'cursor must be nextCursor of a page before')
+  if (!isDay(day)) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of a page before')
   return day
 }
 
@@ -341,13 +380,11 @@ const PERIOD_MAX_DAYS = 366
 /** @throws validation_error (400) not days, in the wrong order, or too many @source rules#export.3 */
 function periodOf(from: string, to: string): DayBounds {
   for (const [field, text] of Object.entries({ from, to })) {
-    if (!isDay(text)) throw invalid(field, `${field} must be a day as 2026-11-22`)
+    if (!isDay(text)) throw invalidField(field, 'invalid', `${field} must be a day as 2026-11-22`)
   }
-  if (to < from) throw invalid('to', 'to must not be before from')
-  if (to > dayAfter(from, PERIOD_MAX_DAYS - 1)) throw invalid('to', `at most ${PERIOD_MAX_DAYS} days at once`)
+  if (to < from) throw invalidField('to', 'invalid', 'to must not be before from')
+  if (to > dayAfter(from, PERIOD_MAX_DAYS - 1)) {
+    throw invalidField('to', 'invalid', `at most ${PERIOD_MAX_DAYS} days at once`)
+  }
   return { from: boundsOf(from).from, to: boundsOf(to).to }
-}
-
-function invalid(field: string, message: string): Refusal {
-  return new Refusal('validation_error', { message, fields: [{ field, code: 'invalid', message }] })
 }

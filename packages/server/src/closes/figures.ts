@@ -9,7 +9,7 @@ import {
 import type { Static } from 'typebox'
 import type { UnlistedFees } from '../banks/port.ts'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import { boundsOf, type DayBounds } from '../platform/sao-paulo.ts'
+import type { DayBounds } from '../platform/sao-paulo.ts'
 
 /** The figures of a day: read from the database in one snapshot, and made into the content of its close. */
 
@@ -17,7 +17,8 @@ import { boundsOf, type DayBounds } from '../platform/sao-paulo.ts'
 export type CloseContent = Omit<Static<(typeof getClose)['responses'][200]['schema']>, 'madeAt' | 'hash'>
 
 /** Figures of a day as the database has them, in one snapshot. Amounts in signed centavos. */
-export interface Figures extends Pick<CloseContent, 'accounts' | 'journals' | 'timing' | 'kept' | 'openCases'> {
+export interface Figures
+  extends Pick<CloseContent, 'accounts' | 'reservations' | 'journals' | 'timing' | 'kept' | 'openCases'> {
   /** The bank's balance at the end of the day, and the most that the bank may have deducted from it; `null`: unknown. */
   readonly bank: { readonly closingCents: number; readonly setAsideCents: number } | null
   /** Differences between bank and books that an open case explains, or that have no case yet. */
@@ -36,10 +37,14 @@ export interface Carried {
 /** Most items of a list in a close; the count beside it is of all. */
 const LISTED_MAX = 100
 
+/** A day with the bounds of its close. */
+export interface DayToClose extends DayBounds {
+  readonly day: string
+}
+
 /** Makes the content of a close. Pure. @source rules#close.1, rules#close.3 */
-export function contentOf(day: string, figures: Figures): CloseContent {
-  const { accounts, journals, timing, kept, differences, carried, openCases } = figures
-  const { from, to } = boundsOf(day)
+export function contentOf({ day, from, to }: DayToClose, figures: Figures): CloseContent {
+  const { accounts, reservations, journals, timing, kept, differences, carried, openCases } = figures
   const booksCents = 0 - (accounts.find(({ account }) => account === 'settlement')?.closingCents ?? 0)
   const explainedCents = differences.reduce((sum, { cents }) => sum + cents, 0)
   const expectedCents = booksCents + timing.cents + kept.cents + explainedCents
@@ -53,6 +58,7 @@ export function contentOf(day: string, figures: Figures): CloseContent {
     status: statusOf(unexplainedCents, differences.length),
     accounts,
     journals,
+    reservations,
     bank: closingCents === null ? null : { closingCents },
     booksCents,
     differenceCents: closingCents === null ? null : closingCents - booksCents,
@@ -219,6 +225,17 @@ const JOURNALS = `SELECT coalesce(json_agg(json_build_object('journal', journal,
                     GROUP BY GROUPING SETS ((e.journal), (e.journal, a.id, a.code))) g
             GROUP BY journal) j`
 
+/** Operations that reserve money at the end of the day: those of the close before, changed by the entries since. @source rules#close.14 */
+const RESERVING = `SELECT coalesce((SELECT (content::jsonb #>> '{reservations,count}')::integer
+                      FROM daily_close WHERE day < $3::date ORDER BY day DESC LIMIT 1), 0)
+          + coalesce(sum((before + during <> 0)::integer - (before <> 0)::integer), 0)
+     FROM (SELECT sum(e.amount_cents) AS during,
+                  coalesce((SELECT sum(p.amount_cents) FROM entry p
+                             WHERE p.operation_id = e.operation_id AND p.account_id = e.account_id AND p.at < $1), 0) AS before
+             FROM entry e
+            WHERE e.account_id = (SELECT id FROM account WHERE code = 'reserved') AND e.at >= $1 AND e.at < $2
+            GROUP BY e.operation_id, e.account_id) r`
+
 /** The clocks of bank and service may differ by this. */
 const SKEW = `interval '${limits.statementClockSkewMs} ms'`
 
@@ -330,7 +347,10 @@ const OPEN_CASES = `SELECT json_build_object('count', coalesce(max(total), 0), '
              FROM "case" WHERE closed_at IS NULL ORDER BY opened_at, id LIMIT ${LISTED_MAX}) c`
 
 /** All figures but the accounts, which a period of any length has too. */
-const selectFigures = statement<[from: string, to: string, day: string], Omit<Figures, 'accounts'>>(
+const selectFigures = statement<
+  [from: string, to: string, day: string],
+  Omit<Figures, 'accounts' | 'reservations'> & { reserving: number }
+>(
   'closes.figures',
   `WITH later_line AS MATERIALIZED (SELECT * FROM statement_entry WHERE occurred_at >= $2),
    known AS (
@@ -344,7 +364,7 @@ const selectFigures = statement<[from: string, to: string, day: string], Omit<Fi
       -- A difference without a case will have one.
       WHERE f.cents <> 0 AND (c.id IS NULL OR ${WAS_OPEN})
    )
-   SELECT (${JOURNALS}) AS journals, (${BANK}) AS bank,
+   SELECT (${JOURNALS}) AS journals, (${BANK}) AS bank, (${RESERVING})::integer AS reserving,
           (SELECT ${TALLY} FROM (${[BOOKED_LATER, ...BOOKED_EARLIER].join(' UNION ALL ')}) t) AS timing,
           (SELECT ${TALLY} FROM (SELECT ${SIGNED} AS cents FROM statement_entry s
                                   WHERE s.outcome = 'KEPT' AND s.operation_id IS NULL AND s.occurred_at < $2) k) AS kept,
@@ -358,17 +378,15 @@ const selectFigures = statement<[from: string, to: string, day: string], Omit<Fi
 )
 
 /** Reads the figures of a day. @param queries a snapshot @source rules#close.1, rules#close.3, rules#close.11 */
-export async function readFigures(queries: Queries, day: string): Promise<Figures> {
-  const bounds = boundsOf(day)
-  const accounts = await accountsOf(queries, bounds)
+export async function readFigures(queries: Queries, { day, ...bounds }: DayToClose): Promise<Figures> {
+  const accounts = (await accountsOf(queries, bounds)).map(({ account, openingCents, closingCents }) => {
+    return { account, openingCents: Number(openingCents), closingCents: Number(closingCents) }
+  })
   const [row] = await queries.rows(selectFigures, [instantParameter(bounds.from), instantParameter(bounds.to), day])
   if (row === undefined) throw new Error('the figures of the day are missing')
-  return {
-    ...row,
-    accounts: accounts.map(({ account, openingCents, closingCents }) => {
-      return { account, openingCents: Number(openingCents), closingCents: Number(closingCents) }
-    }),
-  }
+  const { reserving: count, ...figures } = row
+  const cents = accounts.find(({ account }) => account === 'reserved')?.closingCents ?? 0
+  return { ...figures, accounts, reservations: { count, cents } }
 }
 
 /** What a day that is over waits for. Instants in epoch milliseconds; `null`: none yet. */

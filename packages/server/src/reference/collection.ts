@@ -155,7 +155,7 @@ const collectionPlan: readonly Folder[] = [
       { id: 'getBalance' },
       { id: 'listLedgerEntries' },
       { id: 'getLedgerEntry' },
-      { id: 'exportLedger' },
+      { id: 'exportStatement' },
       { id: 'listCloses' },
       { id: 'listEvents' },
     ],

@@ -263,7 +263,7 @@ function section({ code, status, title, message, cause, cure, answeredBy }: Erro
 }
 
 /**
- * From an empty sandbox to a paid charge, as shell commands. Sets the variables of the other commands.
+ * From an empty sandbox to a paid charge and its statement, as shell commands. Sets the variables of the other commands.
  * @param url of a sandbox
  * @param operatorUrl of the operator's endpoints, if it differs
  * @param adminToken of the sandbox, or a placeholder
@@ -287,7 +287,13 @@ CASH_IN_ID=$(curl -sS "$PIXGATE_URL/api/pix/cash-in" -H "Authorization: Bearer $
 curl -sS -X POST "$PIXGATE_URL/sandbox/cash-in/$CASH_IN_ID/pay" -H "Authorization: Bearer $PIXGATE_API_KEY"; echo
 
 # A moment later it is PAID
-sleep 1; curl -sS "$PIXGATE_URL/api/pix/cash-in/$CASH_IN_ID" -H "Authorization: Bearer $PIXGATE_API_KEY"; echo`
+sleep 1; curl -sS "$PIXGATE_URL/api/pix/cash-in/$CASH_IN_ID" -H "Authorization: Bearer $PIXGATE_API_KEY"; echo
+
+# Today is closed before its end, once a day, and its statement is a file (OFX: /ofx)
+curl -sS -X POST "$PIXGATE_URL/sandbox/close" -H "Authorization: Bearer $PIXGATE_API_KEY"; echo
+CLOSE_ID=$(curl -sS "${operators}/operator/closes?limit=1" -H "Authorization: Bearer $PIXGATE_ADMIN_TOKEN" \\
+  | grep -o '"id":"[^"]*' | cut -d'"' -f4)
+curl -sS "${operators}/operator/closes/$CLOSE_ID/csv" -H "Authorization: Bearer $PIXGATE_ADMIN_TOKEN"`
 }
 
 /** The first steps on a page, with the place of the token. @param steps see {@link firstSteps} */

@@ -129,7 +129,7 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   getClose: ['viewer', 'operator', 'approver', 'admin'],
   exportCloseCsv: ['viewer', 'operator', 'approver', 'admin'],
   exportCloseOfx: ['viewer', 'operator', 'approver', 'admin'],
-  exportLedger: ['viewer', 'operator', 'approver', 'admin'],
+  exportStatement: ['viewer', 'operator', 'approver', 'admin'],
   listOperators: ['viewer', 'operator', 'approver', 'admin'],
   deactivateOperator: ['admin'],
   getMetrics: ['viewer', 'operator', 'approver', 'admin'],

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { contentOf, type Figures, lacksMore } from '../../src/closes/figures.ts'
+import { boundsOf } from '../../src/platform/sao-paulo.ts'
 
 const NOTHING: Figures = {
   accounts: [{ account: 'settlement', openingCents: 0, closingCents: -100 }],
   journals: [],
+  reservations: { count: 0, cents: 0 },
   bank: null,
   timing: { count: 0, cents: 0 },
   kept: { count: 0, cents: 0 },
@@ -17,7 +19,7 @@ const NOTHING: Figures = {
 function said(closingCents: number, setAsideCents: number, carriedCents = 0) {
   const carried = { ...NOTHING.carried, cents: carriedCents }
   const figures = { ...NOTHING, bank: { closingCents, setAsideCents }, carried }
-  const { bank, unexplainedCents, status } = contentOf('2026-11-22', figures)
+  const { bank, unexplainedCents, status } = contentOf({ day: '2026-11-22', ...boundsOf('2026-11-22') }, figures)
   return [bank?.closingCents ?? null, unexplainedCents, status]
 }
 

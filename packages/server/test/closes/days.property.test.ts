@@ -234,8 +234,10 @@ test('[close.2] [close.3] no movement is in two closes and none in none, however
     names[n % names.length]?.(story, `E${n}`, at, () => lagOf(random), 100 + Math.floor(random() * 10_000))
   }
   const happenings = story.happenings.toSorted((a, b) => a.at - b.at)
-  const figures = (day: string) =>
-    withSnapshot({ url, name: 'test' }, async (queries) => contentOf(day, await readFigures(queries, day)))
+  const figures = (day: string) => {
+    const next = { day, ...boundsOf(day) }
+    return withSnapshot({ url, name: 'test' }, async (queries) => contentOf(next, await readFigures(queries, next)))
+  }
 
   const days = Array.from({ length: DAYS }, (_, index) => dayAfter(FIRST_DAY, index))
   const closes: CloseContent[] = []

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import type { BalanceAnswer } from '../../src/banks/port.ts'
-import { type Closer, createCloser } from '../../src/closes/closes.ts'
+import { createCloser } from '../../src/closes/closes.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
 import { ADMIN_TOKEN, type Answer, type World, type WorldOptions, world } from '../support/world.ts'
@@ -22,7 +22,7 @@ export interface CloseWorld extends World {
   /** The close of a day, as it is read. */
   close(day: string): Promise<Answer['body']>
   /** Another worker that closes days. */
-  closer(): Closer
+  closer(): ReturnType<typeof createCloser>
 }
 
 /** Builds one. It begins in the first hour of a day, so that no test runs over its end by chance. */
@@ -65,12 +65,21 @@ export async function closeWorld(
         database: pix.database,
         report: async () => undefined,
         isBankAccountShared: false,
+        drained: async () => undefined,
         clock: pix.clock,
         ids: createIds(pix.clock),
         logger: pino({ level: 'silent' }),
         partner: { capabilities: new Set(['statement']), readBalance: async () => assert.fail() },
       }),
   }
+}
+
+/** A file as it is saved: its name, type and bytes. */
+export async function fileOf({ operatorUrl }: CloseWorld, path: string) {
+  const answer = await fetch(`${operatorUrl}${path}`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  assert.equal(answer.status, 200, path)
+  const [, name] = /^attachment; filename="([^"]+)"$/.exec(answer.headers.get('content-disposition') ?? '') ?? []
+  return { name, type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 
 /** The bank has a payment of so many centavos that names nothing of ours. @returns its end-to-end id */

@@ -3,9 +3,10 @@ import test from 'node:test'
 import { dayAfter } from '../../src/platform/sao-paulo.ts'
 import { decidingOver } from '../cases/without-operation/fixture.ts'
 import { assertBooks } from '../support/books.ts'
+import type { Answer } from '../support/world.ts'
 import { centsOf, readCsv } from './csv-reading.ts'
-import { type CloseWorld, closeWorld, payUnknown } from './fixture.ts'
-import { ofxFaults } from './ofx-reading.ts'
+import { balancesOf, type CloseWorld, closeWorld, fileOf, payUnknown } from './fixture.ts'
+import { elementsOf, ofxCents, ofxFaults, textOf, transactionsOf } from './ofx-reading.ts'
 
 /** A month of everything that moves money, as a finance department takes it out of the books. */
 
@@ -47,57 +48,6 @@ async function paidOut(pix: CloseWorld, day: number): Promise<void> {
   if (day % 6 === 0 && day % 8 !== 0) await pix.bankAction(`payouts/${id}/reverse`)
 }
 
-interface Sum {
-  readonly account: string
-  readonly cents: bigint
-  readonly entries: number
-}
-
-/** What our books have of an account, before an instant. */
-async function bookedBefore(pix: CloseWorld, before: string): Promise<Map<string, Sum>> {
-  const rows = await pix.database.rows<[before: string], Sum>(
-    {
-      name: 'test.booked_before',
-      text: `SELECT a.code AS account, coalesce(sum(e.amount_cents), 0)::bigint AS cents, count(e.version)::integer AS entries
-               FROM account a LEFT JOIN entry e ON e.account_id = a.id AND e.at < $1::timestamptz GROUP BY a.code`,
-    },
-    [before],
-  )
-  return new Map(rows.map((row) => [row.account, row]))
-}
-
-type Row = Record<string, string>
-
-const moved = (rows: readonly Row[]) => rows.reduce((sum, row) => sum + centsOf(row.credit) - centsOf(row.debit), 0n)
-
-/** Reads the ledger of a period, and holds each account against itself. @returns its rows, and its ends by account */
-async function ledgerOf(pix: CloseWorld, from: string, to: string) {
-  const { status, body } = await pix.operator('GET', `/operator/ledger/export?from=${from}&to=${to}`)
-  assert.equal(status, 200)
-  const rows = readCsv(body)
-  const ends = new Map<string, { opening: bigint; closing: bigint; entries: number }>()
-  for (const account of new Set(rows.map((row) => row.account ?? ''))) {
-    const own = rows.filter((row) => row.account === account)
-    const [opening, entries, closing] = [own[0], own.slice(1, -1), own.at(-1)]
-    assert.deepEqual([opening?.line, closing?.line], ['OPENING', 'CLOSING'])
-    assert.equal(centsOf(opening?.balance) + moved(entries), centsOf(closing?.balance), `${account} ${from}`)
-    let balance = centsOf(opening?.balance)
-    for (const entry of entries) {
-      balance += moved([entry])
-      assert.equal(balance, centsOf(entry.balance), `${account} ${entry.entry_id}`)
-    }
-    ends.set(account, { opening: centsOf(opening?.balance), closing: balance, entries: entries.length })
-  }
-  return { rows, ends }
-}
-
-/** The elements of OFX, each of which has its end. */
-function elementsOf(ofx: string, name: string): string[] {
-  return [...ofx.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, text = '']) => text)
-}
-
-const ofxCents = (text = '') => BigInt(text.replace('.', ''))
-
 test('[export.1] [export.3] [export.4] [close.2] the exports of a busy month add up to the ledger, day after day', async (t) => {
   const pix = await closeWorld(t, {}, { PIXGATE_FEE_CASH_IN_CENTS: '10', PIXGATE_FEE_CASH_OUT_CENTS: '25' })
   const days: string[] = []
@@ -114,54 +64,45 @@ test('[export.1] [export.3] [export.4] [close.2] the exports of a busy month add
   await pix.closing()
   while (days.length < DAYS) days.push(dayAfter(days.at(-1) ?? ''))
   const [first = '', last = ''] = [days[0], days.at(-1)]
-  const month = await ledgerOf(pix, first, last)
+  const { body } = await pix.operator('GET', `/operator/statement?from=${first}&to=${last}`)
+  const month = readCsv(body)
   const closes = await Promise.all(days.map((day) => pix.close(day)))
-  const own = await bookedBefore(pix, closes.at(-1).to)
-  for (const [account, { opening, closing, entries }] of month.ends) {
-    assert.deepEqual([opening, closing, entries], [0n, own.get(account)?.cents, own.get(account)?.entries], account)
-  }
-  assertIsBusy(month)
+  assertIsBusy(closes)
 
-  const ids = new Set<string>()
-  let [carried, available] = [new Map<string, bigint>(), 0n]
+  const listed: string[] = []
+  let [ofx, csv] = [0n, 0n]
   for (const [at, day] of days.entries()) {
-    const { ends } = await ledgerOf(pix, day, day)
-    for (const [account, { opening, closing }] of ends) {
-      assert.equal(opening, carried.get(account) ?? 0n, `${account} ${day} begins as the day before ended`)
-      const figures = closes[at].accounts.find((row: { account: string }) => row.account === account)
-      assert.deepEqual([BigInt(figures.openingCents), BigInt(figures.closingCents)], [opening, closing])
-    }
-    carried = new Map([...ends].map(([account, { closing }]) => [account, closing]))
-    const ofx = (await pix.operator('GET', `/operator/closes/${day}/ofx`)).body
-    assert.deepEqual(ofxFaults(ofx), [])
-    available += elementsOf(ofx, 'TRNAMT').reduce((sum, amount) => sum + ofxCents(amount), 0n)
-    assert.equal(ofxCents(elementsOf(ofx, 'BALAMT')[0]), available, `${day}: OFX`)
-    for (const id of elementsOf(ofx, 'FITID')) {
-      assert.ok(!ids.has(id), `${id} is twice in the month`)
-      ids.add(id)
-    }
+    const file = textOf((await fileOf(pix, `/operator/closes/${day}/ofx`)).bytes)
+    assert.deepEqual(ofxFaults(file), [])
+    const lines = transactionsOf(file)
+    assert.ok(lines.every((line) => line.day === day))
+    ofx += lines.reduce((sum, { cents }) => sum + cents, 0n)
+    const rows = readCsv((await pix.operator('GET', `/operator/closes/${day}/csv`)).body)
+    csv += rows.reduce((sum, { Valor, Tarifa }) => sum + centsOf(Valor) + centsOf(Tarifa), 0n)
+    const { available = 0, reserved = 0 } = balancesOf(closes[at], 'closingCents')
+    const balance = BigInt(available + reserved)
+    assert.deepEqual([ofxCents(elementsOf(file, 'BALAMT')[0]), ofx, csv], [balance, balance, balance], day)
+    assert.equal(closes[at].reservations.cents, reserved)
+    listed.push(...lines.map(({ fitid }) => fitid))
   }
+  assert.equal(new Set(listed).size, listed.length, 'each id once in the month')
   assert.deepEqual(
-    [...ids].toSorted(),
-    month.rows
-      .filter(({ line, account }) => line === 'ENTRY' && account === 'available')
-      .map((row) => row.entry_id)
-      .toSorted(),
+    month.map((row) => row['ID do lançamento']),
+    listed.filter((id) => month.some((row) => row['ID do lançamento'] === id)),
   )
-  assert.ok(
-    month.rows.some(({ external_id }) => external_id === `'=pedido;"1"\u00e7`),
-    'a name that looks like a formula is text',
-  )
+  const fees = month.filter(({ Tarifa }) => Tarifa !== '0.00').length
+  assert.equal(listed.length, month.length + fees)
+  assert.equal(centsOf(month.at(-1)?.Saldo), ofx)
+  assert.ok(month.some((row) => row['ID externo'] === '=pedido;"1"\u00e7'))
   await assertBooks(pix.database)
 })
 
 /** All kinds of movements are in it, and something is left where fees and losses are kept. */
-function assertIsBusy({ rows, ends }: Awaited<ReturnType<typeof ledgerOf>>): void {
-  const kinds = new Set(rows.map(({ journal }) => journal).filter((journal) => journal !== ''))
+function assertIsBusy(closes: readonly Answer['body'][]): void {
+  const kinds = new Set(closes.flatMap(({ journals }) => journals.map(({ journal }: { journal: string }) => journal)))
   for (const wanted of KINDS) assert.ok(kinds.has(wanted), `${wanted} is in the month: ${[...kinds]}`)
-  for (const account of ['fees', 'losses', 'partner_fees']) {
-    assert.ok(ends.get(account)?.closing, `${account} has something at the end of the month`)
-  }
+  const ends = balancesOf(closes.at(-1), 'closingCents')
+  for (const account of ['fees', 'losses', 'partner_fees']) assert.ok(ends[account], `${account} has something`)
 }
 
 /** What a month has at least. */

@@ -6,11 +6,45 @@ export function ofxFaults(ofx: string): string[] {
   const [head = '', markup = '', ...more] = ofx.split('\r\n\r\n')
   const faults = HEADERS.filter((line, at) => !line.test(head.split('\r\n')[at] ?? '')).map((line) => `header ${line}`)
   if (more.length > 0) faults.push('an empty line in the markup')
-  if (/[^\r\n -~]/.test(ofx)) faults.push('what is no ASCII')
+  if (/[^\r\n\u0020-\u007e\u00a0-\u00ff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/.test(ofx))
+    faults.push('what is not of Windows-1252')
   if (/(?<!\r)\n|\r(?!\n)/.test(ofx)) faults.push('a line that does not end with CR LF')
   const { element, rest } = elementIn(markup)
   if (element?.name !== 'OFX' || rest.trim() !== '') return [...faults, 'the markup is not one element OFX']
   return [...faults, ...faultsOf(element)]
+}
+
+/** The text of a file in Windows-1252. */
+export function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('windows-1252').decode(bytes)
+}
+
+/** A transaction, with its text as a reader shows it. */
+export interface Transaction {
+  readonly type: string
+  readonly day: string
+  readonly cents: bigint
+  readonly fitid: string
+  readonly refnum: string | undefined
+  readonly name: string
+  readonly memo: string
+}
+
+/** The transactions of a statement, in its order. */
+export function transactionsOf(ofx: string): Transaction[] {
+  return elementsOf(ofx, 'STMTTRN').map((text) => {
+    const of = (name: string) =>
+      elementsOf(text, name)[0]?.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&') ?? ''
+    const day = of('DTPOSTED').replace(/^(\d{4})(\d\d)(\d\d)120000\[-3:BRT\]$/, '$1-$2-$3')
+    return {
+      ...{ type: of('TRNTYPE'), day, cents: ofxCents(of('TRNAMT')), fitid: of('FITID') },
+      ...{ refnum: of('REFNUM') || undefined, name: of('NAME'), memo: of('MEMO') },
+    }
+  })
+}
+
+export function ofxCents(text = ''): bigint {
+  return BigInt(text.replace('.', ''))
 }
 
 /** The contents of all elements of a name. */
@@ -52,7 +86,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   BANKMSGSRSV1: 'STMTTRNRS',
   STMTTRNRS: 'TRNUID STATUS STMTRS',
   STMTRS: 'CURDEF BANKACCTFROM BANKTRANLIST LEDGERBAL',
-  BANKACCTFROM: 'BANKID ACCTID ACCTTYPE',
+  BANKACCTFROM: 'BANKID BRANCHID? ACCTID ACCTTYPE',
   BANKTRANLIST: 'DTSTART DTEND STMTTRN*',
   STMTTRN: 'TRNTYPE DTPOSTED TRNAMT FITID REFNUM? NAME MEMO?',
   LEDGERBAL: 'BALAMT DTASOF',
@@ -65,7 +99,7 @@ const texts = (limit: number) => new RegExp(`^(?:[^<>&]|&(?:amp|lt|gt);){1,${lim
 
 const TEXTS: Readonly<Record<string, RegExp>> = {
   ...{ CODE: /^\d{1,6}$/, SEVERITY: /^(?:INFO|WARN|ERROR)$/, LANGUAGE: /^[A-Z]{3}$/, TRNUID: texts(36) },
-  ...{ CURDEF: /^BRL$/, BANKID: texts(9), ACCTID: texts(22), ACCTTYPE: /^(?:CHECKING|SAVINGS)$/ },
+  ...{ CURDEF: /^BRL$/, BANKID: texts(9), BRANCHID: texts(22), ACCTID: texts(22), ACCTTYPE: /^(?:CHECKING|SAVINGS)$/ },
   ...{ DTSERVER: TIME, DTSTART: TIME, DTEND: TIME, DTPOSTED: TIME, DTASOF: TIME },
   ...{ TRNTYPE: /^(?:CREDIT|DEBIT|FEE)$/, TRNAMT: AMOUNT, BALAMT: AMOUNT, FITID: texts(255) },
   ...{ REFNUM: texts(32), NAME: texts(32), MEMO: texts(255) },

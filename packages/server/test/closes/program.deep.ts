@@ -44,8 +44,13 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     const json = await run(env, '--day', day, '--format', 'json')
     assert.deepEqual(JSON.parse(json.stdout), { ...(await pix.close(day)), isGenuine: true })
     const csv = await run(env, '--day', day, '--format', 'csv')
-    assert.equal(readCsv(csv.stdout).find(({ line }) => line === 'BANK')?.amount, '10,00')
-    assert.match((await run(env, '--day', day, '--format', 'ofx')).stdout, /<BALAMT>10\.00<\/BALAMT>/)
+    assert.deepEqual(
+      readCsv(csv.stdout).map(({ Saldo }) => Saldo),
+      ['10.00'],
+    )
+    const account = { ...env, PIXGATE_OFX_ACCOUNT: '341/12345-6' }
+    const ofx = (await run(account, '--day', day, '--format', 'ofx')).stdout
+    assert.match(ofx, /<ACCTID>12345-6<\/ACCTID>[\s\S]*<BALAMT>10\.00<\/BALAMT>/)
 
     const unknown = ['2020-01-01', 'today', dayAfter(day, -1), pix.today(), dayAfter(pix.today(), 40)]
     for (const wrong of [...unknown.map((one) => ['--day', one]), [], ['--day', day, '--format', 'xls']]) {

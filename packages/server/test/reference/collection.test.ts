@@ -12,7 +12,8 @@ const all: readonly Endpoint[] = Object.values(endpoints)
 const NEVER_BY_THE_WAY: readonly string[] = [
   'deactivateAllApiKeys',
   'decideApproval',
-  // They need a day that is closed.
+  // A day is closed once.
+  'closeToday',
   ...['getClose', 'exportCloseCsv', 'exportCloseOfx'],
   'getCase',
   'decideCase',

@@ -7,7 +7,6 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { curlOf } from '../../src/platform/http/openapi.ts'
-import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
 import { KEYS_KNOWN_AFTER_MS } from '../../src/webhooks/breaker.ts'
 import { makeOperator } from '../support/operators.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
@@ -149,18 +148,12 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('deactivateAllApiKeys')
 }
 
-async function closes({ run, variables }: Shell, pix: World): Promise<void> {
-  const { to } = boundsOf(dayOf(pix.clock.now()))
-  pix.clock.advance(to - pix.clock.now())
-  await pix.service.closeDays()
-  pix.clock.advance(DAY_KNOWN_AFTER_MS)
-  while ((await run('listCloses')).data.length === 0) await pix.service.closeDays()
-  variables.CLOSE_ID = (await run('listCloses')).data[0].id
-  for (const id of ['getClose', 'exportCloseCsv', 'exportCloseOfx', 'exportLedger'] as const) await run(id)
+async function closes({ run, variables }: Shell): Promise<void> {
+  variables.CLOSE_ID = (await run('closeToday')).id
+  for (const id of ['listCloses', 'getClose', 'exportCloseCsv', 'exportCloseOfx', 'exportStatement'] as const) {
+    await run(id)
+  }
 }
-
-/** When the bank's statement has been read past the end of a day. */
-const DAY_KNOWN_AFTER_MS = 15 * 60_000
 
 /** What is decided about cases: at once, or by two people from an amount on. */
 async function cases({ run, variables }: Shell, pix: World): Promise<void> {
@@ -213,8 +206,8 @@ test('[reference.5] every command that the reference shows works at the sandbox 
   await moneyIn(sh, pix)
   await moneyOut(sh, pix)
   await settledByHand(sh, pix)
+  await closes(sh)
   await operator(sh, pix)
-  await closes(sh, pix)
   const shown = Object.values<Endpoint>(endpoints).filter((endpoint) => curlOf(endpoint) !== undefined)
   assert.deepEqual(
     shown.map(({ id }) => id).filter((id) => !sh.used.has(id as OperationId)),

@@ -56,6 +56,7 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     for (const [method, path] of [
       ['POST', '/sandbox/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09/pay'],
       ['POST', '/sandbox/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09/fail'],
+      ['POST', '/sandbox/close'],
       ['GET', '/sandbox/behavior'],
       ['PUT', '/sandbox/behavior'],
     ] as const) {

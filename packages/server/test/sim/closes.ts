@@ -46,7 +46,7 @@ export class Closes {
   #make(day: string): CloseContent {
     const { bank } = this.#world
     const bounds = boundsOf(day)
-    const content = contentOf(day, figuresOf(this.#world, bounds))
+    const content = contentOf({ day, ...bounds }, figuresOf(this.#world, bounds))
     for (const { account, openingCents, closingCents } of content.accounts) {
       const booked = content.journals.flatMap(({ accounts }) => accounts.filter((one) => one.account === account))
       const cents = booked.reduce((sum, one) => sum + one.cents, 0)
@@ -104,6 +104,7 @@ function figuresOf(world: World, { from, to }: { readonly from: number; readonly
   const open = tables.openCases()
   return {
     accounts: accountsOf(world, from, to),
+    reservations: reservationsOf(tables.entries.filter(({ account, at }) => account === 'reserved' && at < to)),
     journals: journalsOf(tables.entries.filter(({ at }) => at >= from && at < to)),
     bank: { closingCents: Number(closing), setAsideCents: 0 },
     timing,
@@ -115,6 +116,13 @@ function figuresOf(world: World, { from, to }: { readonly from: number; readonly
     },
     carried: { cents: 0, count: 0, movedCents: 0 },
   }
+}
+
+function reservationsOf(entries: readonly StoredEntry[]): Figures['reservations'] {
+  const held = [...Map.groupBy(entries, ({ operationId }) => operationId).values()]
+    .map((ofIt) => ofIt.reduce((sum, { amountCents }) => sum + amountCents, 0n))
+    .filter((cents) => cents !== 0n)
+  return { count: held.length, cents: Number(held.reduce((sum, cents) => sum + cents, 0n)) }
 }
 
 /** What an account has now, less what was booked since. */
