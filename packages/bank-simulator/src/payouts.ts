@@ -13,6 +13,7 @@ import type { Payout } from './operations.ts'
 import type { QrCodes } from './qr-codes.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
+import { assertCovered } from './statement.ts'
 
 /** Confirmation of a payout, with an optional fee of the bank. */
 export interface PayoutConfirmationOrder extends ConfirmationOrder {
@@ -25,6 +26,8 @@ export interface PayoutsOptions {
   readonly qrCodes: Pick<QrCodes, 'payable'>
   /** `true` by default. */
   readonly hasIdempotentOrders?: boolean | undefined
+  /** Whether the account can be overdrawn; `true` by default. */
+  readonly hasOverdraft?: boolean | undefined
   readonly clock: Clock
   readonly chance: Chance
 }
@@ -34,13 +37,15 @@ export class Payouts {
   readonly #book: Book
   readonly #qrCodes: Pick<QrCodes, 'payable'>
   readonly #hasIdempotentOrders: boolean
+  readonly #hasOverdraft: boolean
   readonly #clock: Clock
   readonly #chance: Chance
 
-  constructor({ book, qrCodes, hasIdempotentOrders = true, clock, chance }: PayoutsOptions) {
+  constructor({ book, qrCodes, hasIdempotentOrders = true, hasOverdraft = true, clock, chance }: PayoutsOptions) {
     this.#book = book
     this.#qrCodes = qrCodes
     this.#hasIdempotentOrders = hasIdempotentOrders
+    this.#hasOverdraft = hasOverdraft
     this.#clock = clock
     this.#chance = chance
   }
@@ -48,7 +53,7 @@ export class Payouts {
   /**
    * Accepts a payout. Idempotent: the same id with the same order returns the existing payout. Without idempotent orders
    * it is a new payout.
-   * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
+   * @throws Refused conflict (the id is known with another order) · insufficient_balance · as {@link QrCodes.payable}
    * @source rules#partner.1, rules#sandbox.12
    */
   create(
@@ -64,6 +69,7 @@ export class Payouts {
     }
     const transactionId = this.#chance.transactionId()
     const destination = this.#destinationOf(order)
+    if (!this.#hasOverdraft) assertCovered(this.#book, order.valueCents)
     const payoutId = nextExecution(id, this.#book.payouts)
     const at = this.#clock.now()
     this.#book.record({

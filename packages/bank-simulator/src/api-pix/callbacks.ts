@@ -73,7 +73,7 @@ export class CallbackSender {
     this.#deliveries.add(delivery)
   }
 
-  /** Makes one attempt. @param url as it is called: nothing is appended */
+  /** Makes one attempt at a complete URL. */
   async attempt(url: string, body: object): Promise<AttemptResult> {
     try {
       const { origin, pathname, search } = new URL(url)
@@ -87,7 +87,8 @@ export class CallbackSender {
       await answer.body.dump()
       return { status: answer.statusCode }
     } catch (error) {
-      return { reason: (error as Error).message }
+      const { code, message } = error as NodeJS.ErrnoException
+      return { reason: code ?? message }
     }
   }
 

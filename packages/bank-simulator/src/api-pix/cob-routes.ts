@@ -172,18 +172,22 @@ function putCob(account: Account, txid: string, body: Static<typeof cobSolicitad
   else charges.create(txid, terms, { transactionId: txid, at, details })
 }
 
+const REMOVED_WITH_CHANGES =
+  'A cobrança está ATIVA, e a presente requisição propõe alterar seu status para REMOVIDA_PELO_USUARIO_RECEBEDOR juntamente com outras alterações.'
+
 function patchCob(account: Account, charge: Charge, body: CobRevisada): void {
   const { charges } = account.bank
   assertSemantics(account, body, charge)
   const { status, ...changes } = body
-  if (charge.status !== 'ACTIVE') throw invalid([violation('cob.status', 'A cobrança não está ATIVA.')])
+  if (charge.status !== 'ACTIVE')
+    throw invalid([violation('cob.status', 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.')])
   if (status === undefined) {
     const body = patched(charge, changes)
     charges.revise(charge.id, termsOf(body, charge.createdAt), detailsOf(body))
     return
   }
   if (Object.keys(changes).length > 0) {
-    throw invalid([violation('cob.status', 'A remoção da cobrança não pode vir com outras alterações.')])
+    throw invalid([violation('cob.status', REMOVED_WITH_CHANGES)])
   }
   charges.cancel(charge.id)
 }

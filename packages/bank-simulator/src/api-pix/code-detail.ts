@@ -5,8 +5,8 @@ import { instant } from '../events.ts'
 import { chargeOf } from './account.ts'
 import { valorOf } from './amounts.ts'
 import { cobTermsOf, lifeSeconds } from './cob.ts'
+import { maskedPerson } from './people.ts'
 import { Problem } from './problems.ts'
-import { maskedPerson } from './sent-pix.ts'
 
 /** Reported lifetime of a code that never expires. */
 const LIFE_SECONDS = 86_400

@@ -50,6 +50,8 @@ const sending: Conventions = {
   entity: 'envio',
   refusals: {
     conflict: () => duplicate(),
+    // Efí's documents have no name for this error.
+    insufficient_balance: () => new EfiError(422, 'saldo_insuficiente', 'Saldo insuficiente para realizar o pagamento'),
     payout_refused: () => new EfiError(422, 'pagamento_negado', 'Pagamento negado por análises'),
     internal_error: () => new EfiError(500, 'erro_aplicacao', 'Ocorreu um erro ao validar a chave'),
   },

@@ -5,7 +5,8 @@ import { instant } from '../events.ts'
 import type { Charge } from '../operations.ts'
 import { chargeOf } from './account.ts'
 import type { Credential } from './authority.ts'
-import { cobTermsOf, lifeSeconds, personOf } from './cob.ts'
+import { cobTermsOf, lifeSeconds } from './cob.ts'
+import { personOf } from './people.ts'
 import { Problem } from './problems.ts'
 
 /** Path of the public keys that verify the signatures. */

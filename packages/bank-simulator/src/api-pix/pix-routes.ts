@@ -121,13 +121,19 @@ function returnRoutes(app: FastifyInstance, account: Account): void {
   )
 }
 
+const REPEATED_ID =
+  'A presente requisição de devolução apresenta um {id} já utilizado por outra requisição de devolução para o {e2eid} em questão.'
+
+const TOO_LATE =
+  'A presente requisição de devolução viola a janela de tempo permitida para solicitações de devoluções de um pix (90 dias desde a data de liquidação original do pix).'
+
 function putRefund(
   { bank }: Account,
   { endToEndId, id, key }: { readonly endToEndId: string; readonly id: string; readonly key: string },
   body: Static<typeof devolucaoSolicitada>,
 ): void {
   const { book, refunds, liar, switchboard } = bank
-  if (book.refunds.has(key) && liar.tells('repeatRefused')) throw invalid('devolucao.id', 'O id já foi utilizado.')
+  if (book.refunds.has(key) && liar.tells('repeatRefused')) throw invalid('devolucao.id', REPEATED_ID)
   const { valor, descricao: reason } = body
   const order = { endToEndId, valueCents: centsOf(valor), ...(reason !== undefined && { reason }) }
   refunds.create(key, order, courseFor(switchboard.behavior.refundIn), id)
@@ -135,11 +141,11 @@ function putRefund(
 
 /** @throws Problem of what only this protocol forbids */
 function assertReturnable(account: Account, e2eid: string, id: string, valor: string): void {
-  if (!RETURN_ID.test(id)) throw invalid('devolucao.id', 'O id da devolução não respeita o schema.')
+  if (!RETURN_ID.test(id)) throw invalid('devolucao.id', 'O campo devolucao.id não respeita o schema.')
   if (centsOf(valor) === 0) throw invalid('devolucao.valor', 'O campo devolucao.valor é zero.')
   const receipt = receiptOf(account, e2eid)
   if (receipt && Date.parse(receipt.payment.occurredAt) + RETURNABLE_MS < account.bank.clock.now()) {
-    throw invalid('pix.horario', 'A devolução viola a janela de 90 dias desde a liquidação do pix.')
+    throw invalid('pix.horario', TOO_LATE)
   }
 }
 

@@ -158,6 +158,27 @@ test('[sandbox.18] the balance can be negative and includes blocked amounts on r
   assert.equal((await bank.call('GET', '/v2/gn/saldo')).body.saldo, '-100.01')
 })
 
+test('[sandbox.18] without overdraft, an order beyond the balance and the orders in progress is refused', async (t) => {
+  const bank = await startApiPixBank(t, { hasOverdraft: false })
+  const beyond = await send(bank, {}, 'vazio1')
+  assert.deepEqual([beyond.status, beyond.body.nome], [422, 'saldo_insuficiente'])
+  await bank.control('POST', '/control/payments', { pixKey: KEYS[1], valueCents: 2_000 })
+  await bank.control('PUT', '/control/behavior', { cashOut: 'manual' })
+  assert.equal((await send(bank, {}, 'coberto1')).status, 201)
+  assert.equal((await send(bank, {}, 'vazio2')).status, 422)
+  await bank.control('POST', '/control/payouts/coberto1/fail')
+  assert.equal((await send(bank, {}, 'coberto2')).status, 201)
+})
+
+test('[sandbox.14] without overdraft, a return beyond the balance is refused with its reason in Portuguese', async (t) => {
+  const bank = await startApiPixBank(t, { hasOverdraft: false })
+  const endToEndId = await bank.paidCob()
+  await bank.control('POST', '/control/debits', { valueCents: 14_999 })
+  const refused = await bank.call('PUT', `/v2/pix/${endToEndId}/devolucao/1`, { valor: '1.00' })
+  assert.deepEqual(problemIn(refused), [400, 'PixDevolucaoInvalida'])
+  assert.match(refused.body.violacoes[0].razao, /saldo/)
+})
+
 test('[sandbox.18] each of Efí’s endpoints requires its own scope', async (t) => {
   const bank = await startApiPixBank(t)
   const token = await bank.token('cob.read')
