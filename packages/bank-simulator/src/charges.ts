@@ -7,6 +7,7 @@ import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import type { ChargeDetails, Disclosure, Payment } from './facts.ts'
 import { locationOfCharge } from './locations.ts'
+import { markersIn } from './markers.ts'
 import type { Charge } from './operations.ts'
 import { Refused } from './refused.ts'
 
@@ -158,6 +159,19 @@ export class Charges {
       errorMessage: 'the bank removed the charge',
       eventId: this.#chance.uuid(),
     })
+  }
+
+  /** Whether the bank pays or fails a charge by itself, as its markers say. */
+  isDue(id: string): boolean {
+    const charge = this.#book.charges.get(id)
+    const { isPaid, behavior } = markersIn(charge?.terms.description)
+    return charge?.status === 'ACTIVE' && (isPaid || behavior === 'fail')
+  }
+
+  /** Pays or fails a charge, as its markers say. */
+  settle(id: string): void {
+    if (markersIn(this.#known(id).terms.description).isPaid) this.pay(id, {})
+    else this.fail(id)
   }
 
   #payment(

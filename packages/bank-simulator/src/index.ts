@@ -77,15 +77,17 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const qrCodes = new QrCodes(rules)
   const payouts = new Payouts({ ...rules, qrCodes })
   const refunds = new Refunds(rules)
-  const payoutSettler = new Settler({ accepted: book.payouts, orders: payouts, clock, chance })
-  const refundSettler = new Settler({ accepted: book.refunds, orders: refunds, clock, chance })
-  const settlers = { payoutSettler, refundSettler }
+  const settlers = {
+    chargeSettler: new Settler({ known: book.charges, operations: charges, clock, chance }),
+    payoutSettler: new Settler({ known: book.payouts, operations: payouts, clock, chance }),
+    refundSettler: new Settler({ known: book.refunds, operations: refunds, clock, chance }),
+  }
   const bank = { book, charges, qrCodes, payouts, refunds, ...settlers, switchboard, liar, sender, clock, chance }
   const server = createServer(bank, token, warn)
   let apiPix: Awaited<ReturnType<typeof startApiPix>> | undefined
   async function stop(): Promise<void> {
     await Promise.all([server.close(), apiPix?.stop()])
-    await Promise.all([payoutSettler.stop(), refundSettler.stop()])
+    await Promise.all(Object.values(settlers).map((settler) => settler.stop()))
     await sender?.stop()
     await book.close()
   }
@@ -98,8 +100,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     throw error
   }
   if (sender) book.onEvent((event) => sender.deliver(event))
-  payoutSettler.resume()
-  refundSettler.resume()
+  for (const settler of Object.values(settlers)) settler.resume()
   const { port } = server.server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, port, ...(apiPix && { apiPix: apiPix.listening }), book, stop }
 }

@@ -9,6 +9,7 @@ import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import { instant } from './events.ts'
 import { nextExecution } from './executions.ts'
 import type { ChargePaid, Course } from './facts.ts'
+import { failureOf, markersIn } from './markers.ts'
 import type { Payout } from './operations.ts'
 import type { QrCodes } from './qr-codes.ts'
 import { sumCents } from './records.ts'
@@ -124,15 +125,30 @@ export class Payouts {
    * @throws Refused not_found · not_possible (sent or failed already)
    */
   fail(id: string): void {
-    assertUnsettled(this.#known(id).answer)
+    const { answer, order } = this.#known(id)
+    assertUnsettled(answer)
+    const { errorCode } = markersIn(order.description)
     this.#book.record({
       fact: 'payout failed',
       at: this.#clock.now(),
       payoutId: id,
-      errorCode: 'AC07',
-      errorMessage: 'the account of the recipient is closed',
+      ...failureOf(errorCode, 'the account of the recipient is closed'),
       eventId: this.#chance.uuid(),
     })
+  }
+
+  /** Whether the bank settles a payout by itself. */
+  isDue(id: string): boolean {
+    const payout = this.#book.payouts.get(id)
+    return payout?.answer.status === 'PROCESSING' && payout.course !== 'manual'
+  }
+
+  /** Settles a payout as its course and its markers say. */
+  settle(id: string): void {
+    const { course, order } = this.#known(id)
+    if (course === 'fail') this.fail(id)
+    else this.confirm(id)
+    if (course !== 'fail' && markersIn(order.description).isReversed) this.reverse(id, {})
   }
 
   /**

@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts'
 import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import { nextExecution } from './executions.ts'
 import type { Course, ReturnNature } from './facts.ts'
+import { failureOf, markersIn } from './markers.ts'
 import type { Receipt, Refund } from './operations.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
@@ -98,15 +99,28 @@ export class Refunds {
    * @throws Refused not_found · not_possible (sent or failed already)
    */
   fail(id: string): void {
-    assertUnsettled(this.#known(id).answer)
+    const { answer, order } = this.#known(id)
+    assertUnsettled(answer)
+    const { errorCode } = markersIn(order.reason)
     this.#book.record({
       fact: 'refund failed',
       at: this.#clock.now(),
       refundId: id,
-      errorCode: 'AC07',
-      errorMessage: 'the account of the payer is closed',
+      ...failureOf(errorCode, 'the account of the payer is closed'),
       eventId: this.#chance.uuid(),
     })
+  }
+
+  /** Whether the bank settles a refund by itself. */
+  isDue(id: string): boolean {
+    const refund = this.#book.refunds.get(id)
+    return refund?.answer.status === 'PROCESSING' && refund.course !== 'manual'
+  }
+
+  /** Settles a refund as its course says. */
+  settle(id: string): void {
+    if (this.#known(id).course === 'fail') this.fail(id)
+    else this.confirm(id)
   }
 
   /**

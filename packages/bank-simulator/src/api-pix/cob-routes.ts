@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { MERCHANT } from '../account-holders.ts'
 import type { ChargeDetails } from '../facts.ts'
-import { executeInstruction } from '../instructions.ts'
+import { behaviorFor, executeInstruction } from '../instructions.ts'
 import type { Charge } from '../operations.ts'
 import { type Account, chargeOf } from './account.ts'
 import { AMOUNT, centsOf } from './amounts.ts'
@@ -83,7 +83,7 @@ export function cobRoutes(app: FastifyInstance, account: Account): void {
     ({ params: { txid }, body }, reply) => {
       if (!TXID.test(txid)) throw invalid([violation('txid')])
       return executeInstruction(bank, reply, {
-        behavior: bank.switchboard.behavior.cashIn,
+        behavior: behaviorFor(body.solicitacaoPagador, bank.switchboard.behavior.cashIn),
         isKnown: chargeOf(bank, txid) !== undefined,
         refusal: 'charge_refused',
         things: 'charges',
@@ -101,7 +101,7 @@ export function cobRoutes(app: FastifyInstance, account: Account): void {
     ({ body }, reply) => {
       const txid = bank.chance.transactionId()
       return executeInstruction(bank, reply, {
-        behavior: bank.switchboard.behavior.cashIn,
+        behavior: behaviorFor(body.solicitacaoPagador, bank.switchboard.behavior.cashIn),
         isKnown: false,
         refusal: 'charge_refused',
         things: 'charges',
@@ -160,7 +160,7 @@ function readRoutes(app: FastifyInstance, account: Account): void {
 
 /** Creates a charge, or revises the one with this txid. @source rules#sandbox.14 */
 function putCob(account: Account, txid: string, body: Static<typeof cobSolicitada>): void {
-  const { charges, clock, liar } = account.bank
+  const { charges, chargeSettler, clock, liar } = account.bank
   const existing = chargeOf(account.bank, txid)
   if (existing && liar.tells('repeatRefused')) {
     throw new EfiError(409, 'txid_duplicado', 'Campo txid informado já foi utilizado em outra cobrança')
@@ -169,7 +169,10 @@ function putCob(account: Account, txid: string, body: Static<typeof cobSolicitad
   const at = existing?.createdAt ?? clock.now()
   const [terms, details] = [termsOf(body, at), detailsOf(body)]
   if (existing) charges.revise(existing.id, terms, details)
-  else charges.create(txid, terms, { transactionId: txid, at, details })
+  else {
+    charges.create(txid, terms, { transactionId: txid, at, details })
+    chargeSettler.settle(txid)
+  }
 }
 
 const REMOVED_WITH_CHANGES =

@@ -2,7 +2,7 @@ import { limits, type PartnerPayoutRequest } from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { lastExecution } from '../executions.ts'
-import { courseFor, executeInstruction, settleOrder } from '../instructions.ts'
+import { behaviorFor, courseFor, executeInstruction, settleOrder } from '../instructions.ts'
 import type { Payout } from '../operations.ts'
 import { Refused } from '../refused.ts'
 import { balanceCents } from '../statement.ts'
@@ -89,7 +89,7 @@ export function efiRoutes(app: FastifyInstance, account: Account): void {
       { schema: { body: pixSend }, config: { conventions: sending } },
       ({ params: { idEnvio }, body }, reply) => {
         assertSendable(account, idEnvio, body.pagador.chave)
-        return send(account, reply, { idEnvio, debitedKey: body.pagador.chave }, () => payoutOf(body))
+        return send(account, reply, idEnvio, body.pagador, () => payoutOf(body))
       },
     )
   }
@@ -98,9 +98,7 @@ export function efiRoutes(app: FastifyInstance, account: Account): void {
     { schema: { body: qrCodePay }, config: { conventions: paying } },
     ({ params: { idEnvio }, body }, reply) => {
       assertSendable(account, idEnvio, body.pagador.chave)
-      return send(account, reply, { idEnvio, debitedKey: body.pagador.chave }, () =>
-        codePayoutOf(account, idEnvio, body),
-      )
+      return send(account, reply, idEnvio, body.pagador, () => codePayoutOf(account, idEnvio, body))
     },
   )
   app.post<{ Body: Static<typeof qrCodeDetail> }>(
@@ -157,12 +155,13 @@ function readRoutes(app: FastifyInstance, account: Account): void {
 function send(
   account: Account,
   reply: FastifyReply,
-  { idEnvio, debitedKey }: { readonly idEnvio: string; readonly debitedKey: string },
+  idEnvio: string,
+  { chave: debitedKey, infoPagador }: Static<typeof pagador>,
   orderOf: () => PartnerPayoutRequest,
 ): Promise<object | undefined> {
   const { bank } = account
   const { book, payouts, liar } = bank
-  const { cashOut } = bank.switchboard.behavior
+  const cashOut = behaviorFor(infoPagador, bank.switchboard.behavior.cashOut)
   const isKnown = book.payouts.has(idEnvio)
   return executeInstruction(bank, reply, {
     behavior: cashOut,
