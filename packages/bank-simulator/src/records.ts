@@ -139,7 +139,7 @@ export class Records {
 
   /**
    * Applies a fact to the state.
-   * @throws Error where it tells of what is not there, or is of a kind this bank does not know
+   * @throws Error if it refers to an unknown operation or has an unknown kind
    */
   protected apply(fact: Fact): void {
     switch (fact.fact) {

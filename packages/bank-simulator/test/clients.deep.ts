@@ -67,8 +67,8 @@ async function results(
   }
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: files.ca, REQUESTS_CA_BUNDLE: files.ca }
   const usesPkcs12 = command === process.execPath
-  const told = JSON.stringify({ ...order, ...(usesPkcs12 && { certificate: files.clientPkcs12 }) })
-  const { stdout } = await run(command, [...args, told], { env, timeout: 120_000, maxBuffer: 1e7 })
+  const argument = JSON.stringify({ ...order, ...(usesPkcs12 && { certificate: files.clientPkcs12 }) })
+  const { stdout } = await run(command, [...args, argument], { env, timeout: 120_000, maxBuffer: 1e7 })
   const [, payment, afterReturn] = await receiver.arrived(3)
   assert.equal(payment?.body.pix[0].txid, ORDERS.txid)
   assert.equal(afterReturn?.body.pix[0].devolucoes[0].id, ORDERS.returnId)

@@ -79,9 +79,9 @@ test('[partner-protocol] after kill -9 every acknowledged payout is sent once an
   assert.equal(availableCents, -payouts.length * PAYOUT.valueCents)
   const sent = entries.map(({ reference }: { reference: string }) => reference)
   assert.equal(new Set(sent).size, sent.length)
-  const told = new Set(service.received.map(({ event }) => event.externalId))
+  const reported = new Set(service.received.map(({ event }) => event.externalId))
   assert.deepEqual(
-    answered.filter((id) => !sent.includes(id) || !told.has(id)),
+    answered.filter((id) => !sent.includes(id) || !reported.has(id)),
     [],
   )
 })

@@ -112,7 +112,7 @@ async function apiKey(url: string): Promise<string> {
   return (await call(url, ADMIN_TOKEN, 'POST', '/api-key/generate')).body.apiKey
 }
 
-/** A bank of the standard, where nobody listens. */
+/** A bank of the standard without a listener. */
 const UNREACHABLE_BANK = {
   PIXGATE_BANK: 'api-pix',
   PIXGATE_BANK_PRESET: 'sicredi',
@@ -126,7 +126,7 @@ const UNREACHABLE_BANK = {
 
 const charge = { transaction: { value: 10, externalId: 'order-1' } }
 
-/** What a PostgreSQL that runs leaves in its directory. */
+/** Whether a running PostgreSQL has left its pid file. */
 async function isPostgresRunning(directory: string): Promise<boolean> {
   const files: string[] = await readdir(join(directory, 'postgres')).catch(() => [])
   return files.includes('postmaster.pid')

@@ -236,7 +236,7 @@ function detailsOf({ infoAdicionais, valor: { modalidadeAlteracao } }: CobAsked)
   }
 }
 
-/** @throws Problem of what no schema can say @source BCB, API Pix (CobOperacaoInvalida) */
+/** Validates the rules that the schema cannot express. @throws Problem @source BCB, API Pix (CobOperacaoInvalida) */
 function assertSemantics({ bank, keys }: Account, body: CobRevisada, charge: Charge | undefined): void {
   const { valor, devedor, chave, loc } = body
   const faults = [
@@ -261,7 +261,7 @@ function locViolation(isOfAnother: boolean): Violation {
   )
 }
 
-/** The requested revision; `undefined` means the last. @throws Problem CobConsultaInvalida, where there is none such */
+/** Requested revision; `undefined` means the last. @throws Problem CobConsultaInvalida (unknown revision) */
 function revisionIn({ revisao }: Query, { revisions }: Charge): number | undefined {
   if (revisao === undefined) return undefined
   const revision = typeof revisao === 'string' && /^\d{1,9}$/.test(revisao) ? Number(revisao) : Number.NaN

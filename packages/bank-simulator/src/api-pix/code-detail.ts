@@ -13,7 +13,7 @@ const LIFE_SECONDS = 86_400
 
 /**
  * Response of Efí's «Detalhar QR Code Pix» for a dynamic code of this bank or another.
- * @throws Problem of a code that is static, as Efí does · Refused as {@link Bank.qrCodes} does
+ * @throws Problem QrcodeOperacaoInvalida (static code) · Refused pix_code_not_payable
  */
 export function codeDetail(bank: Bank, pixCode: string): object {
   const code = bank.qrCodes.decode(pixCode)

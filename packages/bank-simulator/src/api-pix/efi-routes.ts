@@ -181,7 +181,7 @@ function send(
   })
 }
 
-/** @throws EfiError of an order that cannot be one of this account */
+/** Validates the id and the debited key of an order. @throws EfiError valor_invalido · chave_invalida */
 function assertSendable({ keys }: Account, idEnvio: string, debitedKey: string): void {
   if (!SENT_ID.test(idEnvio))
     throw new EfiError(400, 'valor_invalido', 'Campo idEnvio deve respeitar ^[a-zA-Z0-9]{1,35}$')
@@ -189,7 +189,7 @@ function assertSendable({ keys }: Account, idEnvio: string, debitedKey: string):
   throw new EfiError(400, 'chave_invalida', 'A chave informada não faz referência à conta autenticada')
 }
 
-/** @throws EfiError of nothing to send, or of a key that is another's than the named document's */
+/** Payout order for a key. @throws EfiError valor_invalido · chave_nao_pertence_ao_documento */
 function payoutOf({
   valor,
   pagador: { infoPagador: description },

@@ -4,7 +4,7 @@ import type { Cob } from './cob.ts'
 import type { Devolucao, Pix } from './pix.ts'
 import { motivoOf } from './reasons.ts'
 
-/** Response body for a charge: the truth or a lie. @param others the other charges @source rules#sandbox.11, rules#sandbox.16 */
+/** Response body for a charge, or a lie about it. @source rules#sandbox.11, rules#sandbox.16 */
 export function cobAnswer(liar: Liar, truth: Cob, others: () => Iterable<Cob>): Cob {
   const response = falsified(liar, truth, {
     foreignAnswer: () => another(others(), ({ txid }) => txid !== truth.txid),

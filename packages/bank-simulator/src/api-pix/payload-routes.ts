@@ -28,7 +28,7 @@ export function payloadRoutes(app: FastifyInstance, bank: Bank, signature: Crede
   app.get(KEYS_PATH, async () => ({ keys: [key] }))
 }
 
-/** @throws Problem of a location that shows no charge, or shows it no more */
+/** Charge of a location. @throws Problem CobPayloadNaoEncontrado (404 unknown, 410 removed) */
 function shownCharge(bank: Bank, txid: string): Charge {
   const charge = chargeOf(bank, txid)
   if (!charge) throw new Problem('CobPayloadNaoEncontrado')

@@ -141,7 +141,7 @@ function putRefund(
   refunds.create(key, order, course, id)
 }
 
-/** @throws Problem of what only this protocol forbids */
+/** Validates what only API Pix requires of a return. @throws Problem PixDevolucaoInvalida */
 function assertReturnable(account: Account, e2eid: string, id: string, valor: string): void {
   if (!RETURN_ID.test(id)) throw invalid('devolucao.id', 'O campo devolucao.id não respeita o schema.')
   if (centsOf(valor) === 0) throw invalid('devolucao.valor', 'O campo devolucao.valor é zero.')

@@ -66,7 +66,7 @@ export function acceptedPixOf({ answer, order, endToEndId = '', acceptedAt }: Pa
   return { idEnvio: answer.id, e2eId: endToEndId, endToEndId, valor, horario, status: 'EM_PROCESSAMENTO' }
 }
 
-/** A payout as Efí returns it for a query. @param key stands where its order named no key of the account */
+/** A payout as Efí returns it for a query. @param key debited key of an order that names none */
 export function sentPixOf(payout: Payout, key: string): SentPix {
   const { answer, order, endToEndId = '', acceptedAt, debitedKey: chave = key, pixKey = '' } = payout
   const { id: idEnvio, status, valueCents, occurredAt, recipient } = answer

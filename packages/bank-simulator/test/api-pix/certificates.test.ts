@@ -100,7 +100,7 @@ test('[sandbox.14] the server’s certificate is valid for localhost, its IP add
 
 test('[sandbox.14] every client on the same machine needs a certificate', async (t) => {
   const { apiPix } = await startApiPixBank(t)
-  const nobody = agentOf(apiPix, { certificate: '', key: '' })
-  t.after(() => nobody.destroy())
-  await assert.rejects(send(apiPix, nobody, 'POST', '/oauth/token', { grant_type: 'client_credentials' }))
+  const anonymous = agentOf(apiPix, { certificate: '', key: '' })
+  t.after(() => anonymous.destroy())
+  await assert.rejects(send(apiPix, anonymous, 'POST', '/oauth/token', { grant_type: 'client_credentials' }))
 })

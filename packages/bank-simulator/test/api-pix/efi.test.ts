@@ -205,8 +205,8 @@ test('[sandbox.15] the webhook of the debited key receives the outcome of a sent
   const receiver = await startReceiver(t, bank.apiPix)
   await bank.call('PUT', `/v2/webhook/${KEY}`, { webhookUrl: receiver.url })
   const { e2eId } = (await send(bank)).body
-  const [, told] = await receiver.arrived(2)
-  const { horario, ...item } = told?.body.pix[0] ?? {}
+  const [, reported] = await receiver.arrived(2)
+  const { horario, ...item } = reported?.body.pix[0] ?? {}
   const named = { endToEndId: e2eId, chave: KEY, tipo: 'SOLICITACAO', valor: '12.34' }
   assert.deepEqual(item, { ...named, status: 'REALIZADO', gnExtras: { idEnvio: SENT_ID } })
   assert.ok(horario)
@@ -254,9 +254,9 @@ test('[sandbox.16] a callback reports a failure of a sent Pix before its success
   await bank.call('PUT', `/v2/webhook/${KEY}`, { webhookUrl: receiver.url })
   await bank.lie('eventFalseFailure')
   await send(bank)
-  const told = await receiver.arrived(2, 1)
+  const reported = await receiver.arrived(2, 1)
   assert.deepEqual(
-    told.map(({ body }) => body.pix[0].status),
+    reported.map(({ body }) => body.pix[0].status),
     ['NAO_REALIZADO', 'REALIZADO'],
   )
   await bank.lie('eventForeign')

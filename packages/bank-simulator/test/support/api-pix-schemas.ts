@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { Errors } from 'typebox/value'
 
-/** The answers of API Pix and of Efí's calls, as their documents have them; nothing is in them that is not said there. */
+/** Strict schemas of the responses of API Pix and of Efí, after their documents. */
 
 const valor = Type.String({ pattern: '^\\d{1,10}\\.\\d{2}$' })
 const instant = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' })
@@ -132,7 +132,7 @@ const problem = strict({
 
 const efiError = strict({ nome: Type.String({ pattern: '^[a-z_]+$' }), mensagem: Type.String({ minLength: 1 }) })
 
-/** What a call is answered when it succeeds; the first line that fits the call says it. */
+/** Schema of the successful response of each call; the first match counts. */
 const answers: readonly (readonly [call: RegExp, status: number, schema: TSchema])[] = [
   [/^(?:PUT \/v2\/cob\/[^/?]+|POST \/v2\/cob)$/, 201, strict(cobParts)],
   [/^PATCH \/v2\/cob\/[^/?]+$/, 200, strict(cobParts)],
@@ -212,11 +212,11 @@ const answers: readonly (readonly [call: RegExp, status: number, schema: TSchema
   ],
 ]
 
-/** What of an answer does not fit the documents. */
+/** Deviations of a response from its schema. */
 export function faultsOf(method: string, path: string, status: number, body: unknown): string[] {
   if (status >= 500 && typeof body === 'string') return []
   const schema = status >= 400 ? refusalSchema(body) : schemaOf(`${method} ${path}`, status)
-  if (schema === undefined) return [`nobody says what ${method} ${path} is answered with ${status}`]
+  if (schema === undefined) return [`no schema for ${method} ${path} ${status}`]
   return [...Errors(schema, body)].map((error) => `${error.instancePath} ${error.message}`)
 }
 
