@@ -14,6 +14,7 @@ import type { Settler } from './settler.ts'
 export interface Bank {
   readonly book: Book
   readonly charges: Charges
+  readonly chargeSettler: Settler
   readonly qrCodes: QrCodes
   readonly payouts: Payouts
   readonly payoutSettler: Settler

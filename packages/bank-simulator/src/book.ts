@@ -18,7 +18,7 @@ export class Book extends Records {
 
   /**
    * Opens the book in a directory, or creates it.
-   * @throws Error where the directory cannot be used or a line of the book cannot be read
+   * @throws Error if the directory cannot be used or a line of the book cannot be read
    */
   static async open(directory: string): Promise<Book> {
     const { journal, lines } = await Journal.open(join(directory, 'book.jsonl'))

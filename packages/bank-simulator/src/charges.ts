@@ -5,8 +5,9 @@ import { PAYER } from './account-holders.ts'
 import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
-import type { ChargeDetails, Payment } from './facts.ts'
+import type { ChargeDetails, Disclosure, Payment } from './facts.ts'
 import { locationOfCharge } from './locations.ts'
+import { markersIn } from './markers.ts'
 import type { Charge } from './operations.ts'
 import { Refused } from './refused.ts'
 
@@ -14,6 +15,10 @@ import { Refused } from './refused.ts'
 export interface PaymentOrder {
   readonly valueCents?: number
   readonly payerName?: string
+  /** Payer that API Pix returns too; takes precedence over `payerName`. */
+  readonly payer?: { readonly name: string; readonly document: string }
+  /** Text of the payer, which API Pix returns. */
+  readonly infoPagador?: string
   /** ISO 8601, any offset. */
   readonly occurredAt?: string
 }
@@ -123,7 +128,8 @@ export class Charges {
     const now = this.#clock.now()
     const { valueCents, payer } = charge.terms
     const payment = this.#payment({ valueCents, ...order }, payer ?? PAYER, now)
-    this.#book.record({ fact: 'charge paid', at: now, chargeId: id, payment, eventId: this.#chance.uuid() })
+    const paid = { payment, ...disclosureOf(order), eventId: this.#chance.uuid() }
+    this.#book.record({ fact: 'charge paid', at: now, chargeId: id, ...paid })
     return payment
   }
 
@@ -132,7 +138,8 @@ export class Charges {
     const now = this.#clock.now()
     const payment = this.#payment(order, PAYER, now)
     const named = { pixKey, ...(txid !== undefined && { txid }), reference: this.#chance.uuid() }
-    this.#book.record({ fact: 'key paid', at: now, ...named, payment, eventId: this.#chance.uuid() })
+    const paid = { payment, ...disclosureOf(order), eventId: this.#chance.uuid() }
+    this.#book.record({ fact: 'key paid', at: now, ...named, ...paid })
     return payment
   }
 
@@ -154,17 +161,31 @@ export class Charges {
     })
   }
 
+  /** Whether the bank pays or fails a charge by itself, as its markers say. */
+  isDue(id: string): boolean {
+    const charge = this.#book.charges.get(id)
+    const { isPaid, behavior } = markersIn(charge?.terms.description)
+    return charge?.status === 'ACTIVE' && (isPaid || behavior === 'fail')
+  }
+
+  /** Pays or fails a charge, as its markers say. */
+  settle(id: string): void {
+    if (markersIn(this.#known(id).terms.description).isPaid) this.pay(id, {})
+    else this.fail(id)
+  }
+
   #payment(
     order: PaymentOrder & { readonly valueCents: number },
-    payer: { readonly name: string; readonly document: string },
+    charged: { readonly name: string; readonly document: string },
     nowMs: number,
   ): Payment {
+    const payer = order.payer ?? { ...charged, ...(order.payerName !== undefined && { name: order.payerName }) }
     const at = order.occurredAt === undefined ? nowMs : Date.parse(order.occurredAt)
     return {
       endToEndId: formatEndToEndId({ ispb: PAYER.ispb, at: new Date(at), suffix: this.#chance.endToEndSuffix() }),
       valueCents: order.valueCents,
       occurredAt: new Date(at).toISOString(),
-      payer: { name: order.payerName ?? payer.name, document: payer.document, ispb: PAYER.ispb },
+      payer: { name: payer.name, document: payer.document, ispb: PAYER.ispb },
     }
   }
 
@@ -203,6 +224,11 @@ function pixCodeOf(transactionId: string, { merchant }: PartnerChargeRequest): s
     if (error instanceof BrCodeError) throw new Refused('invalid_request', error.message)
     throw error
   }
+}
+
+function disclosureOf({ infoPagador, payer: pagador }: PaymentOrder): { readonly disclosure?: Disclosure } {
+  if (infoPagador === undefined && pagador === undefined) return {}
+  return { disclosure: { ...(infoPagador !== undefined && { infoPagador }), ...(pagador && { pagador }) } }
 }
 
 function notPossible({ status }: Charge): Refused {

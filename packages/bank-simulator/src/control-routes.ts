@@ -12,12 +12,23 @@ import { balanceCents, statementEntry } from './statement.ts'
 
 const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 
+const name = Type.String({ minLength: 1, maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })
+
+/** Data of the payer and the time of a payment. */
+const paymentParts = {
+  payerName: Type.Optional(name),
+  payer: Type.Optional(
+    Type.Object(
+      { name, document: Type.String({ pattern: '^(?:\\d{11}|[0-9A-Z]{12}\\d{2})$' }) },
+      { additionalProperties: false },
+    ),
+  ),
+  infoPagador: Type.Optional(Type.String({ maxLength: 140, pattern: PLAIN_TEXT })),
+  occurredAt: Type.Optional(Type.String({ format: 'date-time' })),
+}
+
 const paymentOrder = Type.Object(
-  {
-    valueCents: Type.Optional(amount),
-    payerName: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })),
-    occurredAt: Type.Optional(Type.String({ format: 'date-time' })),
-  },
+  { valueCents: Type.Optional(amount), ...paymentParts },
   { additionalProperties: false },
 )
 
@@ -47,8 +58,7 @@ const keyPaymentOrder = Type.Object(
     pixKey: Type.String({ minLength: 1, maxLength: limits.pixKeyMaxLength }),
     valueCents: amount,
     txid: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9]{1,25}$' })),
-    payerName: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })),
-    occurredAt: Type.Optional(Type.String({ format: 'date-time' })),
+    ...paymentParts,
   },
   { additionalProperties: false },
 )

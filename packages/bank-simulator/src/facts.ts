@@ -62,6 +62,7 @@ export interface ChargePaid {
   readonly at: number
   readonly chargeId: string
   readonly payment: Payment
+  readonly disclosure?: Disclosure
   /** Id of the event that reports it. */
   readonly eventId: string
 }
@@ -94,6 +95,7 @@ export interface KeyPaid {
   /** Reference in the statement; not an id of the service. */
   readonly reference: string
   readonly payment: Payment
+  readonly disclosure?: Disclosure
   /** Id of the notice that reports it, if there is a txid. */
   readonly eventId: string
 }
@@ -279,6 +281,14 @@ export interface NoticeDelivered {
   readonly fact: 'notice delivered'
   readonly at: number
   readonly noticeId: string
+}
+
+/** Data of the payer that API Pix returns with a payment. */
+export interface Disclosure {
+  /** Text that the payer wrote. */
+  readonly infoPagador?: string
+  /** Payer of the payment, which only some banks return. */
+  readonly pagador?: { readonly name: string; readonly document: string }
 }
 
 /** A received payment, of a charge or to a Pix key. */

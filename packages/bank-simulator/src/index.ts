@@ -26,6 +26,8 @@ export interface SimulatorOptions {
   readonly port: number
   /** Directory of the book, not shared with another bank. */
   readonly dataDirectory: string
+  /** Address to listen on; loopback by default. */
+  readonly host?: string
   /** Bearer token required on every request. */
   readonly token: string
   /** Secret that signs the events. */
@@ -34,6 +36,8 @@ export interface SimulatorOptions {
   readonly eventsUrl?: string
   /** Enables API Pix. */
   readonly apiPix?: ApiPixOptions
+  /** Whether the account can be overdrawn; `true` by default. Otherwise payouts and refunds beyond the balance are refused. */
+  readonly hasOverdraft?: boolean
   /** Whether a repeated order with the same id is executed only once; `true` by default. */
   readonly hasIdempotentOrders?: boolean
   /** Receives warnings for the operator; writes to standard error by default. */
@@ -55,12 +59,12 @@ export interface Simulator {
 }
 
 /**
- * Opens the book, listens on loopback, and resumes deliveries and settlements of earlier runs.
- * @throws Error where the port is taken or the book cannot be read
+ * Opens the book, listens, and resumes deliveries and settlements of earlier runs.
+ * @throws Error if the port is taken or the book cannot be read
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock = systemClock, chance = systemChance, warn = warnOnStderr, secret, eventsUrl, token } = options
-  const { hasIdempotentOrders } = options
+  const { host = '127.0.0.1', hasIdempotentOrders, hasOverdraft } = options
   const book = await Book.open(options.dataDirectory)
   const switchboard = new Switchboard()
   const liar = new Liar()
@@ -68,34 +72,35 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     eventsUrl === undefined
       ? undefined
       : new EventSender({ book, switchboard, liar, clock, chance, eventsUrl, secret, warn })
-  const rules = { book, clock, chance }
+  const rules = { book, clock, chance, hasIdempotentOrders, hasOverdraft }
   const charges = new Charges(rules)
   const qrCodes = new QrCodes(rules)
-  const payouts = new Payouts({ ...rules, qrCodes, hasIdempotentOrders })
-  const refunds = new Refunds({ ...rules, hasIdempotentOrders })
-  const payoutSettler = new Settler({ accepted: book.payouts, orders: payouts, clock, chance })
-  const refundSettler = new Settler({ accepted: book.refunds, orders: refunds, clock, chance })
-  const settlers = { payoutSettler, refundSettler }
+  const payouts = new Payouts({ ...rules, qrCodes })
+  const refunds = new Refunds(rules)
+  const settlers = {
+    chargeSettler: new Settler({ known: book.charges, operations: charges, clock, chance }),
+    payoutSettler: new Settler({ known: book.payouts, operations: payouts, clock, chance }),
+    refundSettler: new Settler({ known: book.refunds, operations: refunds, clock, chance }),
+  }
   const bank = { book, charges, qrCodes, payouts, refunds, ...settlers, switchboard, liar, sender, clock, chance }
   const server = createServer(bank, token, warn)
   let apiPix: Awaited<ReturnType<typeof startApiPix>> | undefined
   async function stop(): Promise<void> {
     await Promise.all([server.close(), apiPix?.stop()])
-    await Promise.all([payoutSettler.stop(), refundSettler.stop()])
+    await Promise.all(Object.values(settlers).map((settler) => settler.stop()))
     await sender?.stop()
     await book.close()
   }
 
   try {
-    if (options.apiPix) apiPix = await startApiPix(bank, options.apiPix, warn)
-    await server.listen({ host: '127.0.0.1', port: options.port })
+    if (options.apiPix) apiPix = await startApiPix(bank, options.apiPix, host, warn)
+    await server.listen({ host, port: options.port })
   } catch (error) {
     await stop()
     throw error
   }
   if (sender) book.onEvent((event) => sender.deliver(event))
-  payoutSettler.resume()
-  refundSettler.resume()
+  for (const settler of Object.values(settlers)) settler.resume()
   const { port } = server.server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, port, ...(apiPix && { apiPix: apiPix.listening }), book, stop }
 }

@@ -1,11 +1,13 @@
 import type { BankBehavior } from '@pixgate/spec'
 import type { FastifyReply } from 'fastify'
 import type { Bank } from './bank.ts'
+import { markersIn } from './markers.ts'
 import { type RefusalCode, Refused } from './refused.ts'
 import type { Settler } from './settler.ts'
 
 /** An instruction to the bank, received over either of its protocols. */
 export interface Instruction<Result> {
+  /** See {@link behaviorFor}. */
   readonly behavior: BankBehavior['cashIn' | 'cashOut' | 'refundIn']
   /** Whether the bank accepted this instruction before. Such an instruction is never rejected. */
   readonly isKnown: boolean
@@ -52,6 +54,11 @@ export async function settleOrder({ liar, clock }: Bank, settler: Settler, key: 
   if (!liar.tells('early')) return settler.settle(key)
   settler.settleNow(key)
   await clock.sleep(EARLY_MS)
+}
+
+/** Behaviour for an operation with this text: that of its marker, or the bank's. */
+export function behaviorFor<Behavior>(text: string | undefined, behavior: Behavior) {
+  return markersIn(text).behavior ?? behavior
 }
 
 /** How an order that is accepted under this behaviour settles. */

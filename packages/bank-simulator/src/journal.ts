@@ -49,7 +49,7 @@ export class Journal {
 
   /**
    * Resolves when everything appended so far is on disk.
-   * @throws Error where the disk refused it; from then on always, because what follows would stand after a gap
+   * @throws Error after a failed write, and from then on always, because later lines would follow a gap
    */
   flushed(): Promise<void> {
     if (this.#pending.length === 0) return this.#writing

@@ -74,7 +74,7 @@ export class Liar {
     return this.#settings
   }
 
-  /** Number of times each lie was told since the start. */
+  /** Number of uses of each lie since the start. */
   get counts(): Readonly<Partial<Record<Lie, number>>> {
     return Object.fromEntries(this.#counts)
   }
@@ -96,15 +96,12 @@ export class Liar {
     return 1 + (scramble(this.#opportunities.get('falseNotFound') ?? 0) % FALSE_NOT_FOUND_MAX)
   }
 
-  /** @throws Refused internal_error (500), where this is a lie's occasion */
+  /** Responds 500 if the lie applies. @throws Refused internal_error */
   mayFail(lie: 'unavailable' | 'errorAfterExecuting'): void {
     if (this.tells(lie)) throw new Refused('internal_error', 'the bank is unavailable')
   }
 
-  /**
-   * @param id what is asked about
-   * @throws Refused not_found, although it is known; then at some of the next questions about it too
-   */
+  /** Reports a known operation as unknown, also to some of the next queries about it. @throws Refused not_found */
   mayReportNotFound(id: string): void {
     const left = this.#falseNotFoundLeft.get(id) ?? (this.tells('falseNotFound') ? this.#falseNotFoundCount() : 0)
     if (left === 0) return
@@ -113,10 +110,7 @@ export class Liar {
     throw new Refused('not_found', 'not found')
   }
 
-  /**
-   * Response body for an operation: the truth, or a lie about it.
-   * @param others of the same kind
-   */
+  /** Response body for an operation, or a lie about it. @param others operations of the same kind */
   answer<T extends Reported>(truth: T, others: Iterable<T>): object {
     switch (this.answerLie()) {
       case 'foreignAnswer':

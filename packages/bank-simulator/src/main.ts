@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, port, ...(apiPix && { apiPix: apiPixLine(apiPix) }) })}\n`)
 }
 
-/** Defaults with `--api-pix`. Well-known secrets are safe here: no real money moves, and the bank listens on loopback. */
+/** Defaults with `--api-pix`. Well-known secrets are safe here: no real money moves. */
 const DEFAULTS = {
   PIXGATE_SIMULATOR_DATA_DIR: '.pixgate-bank',
   PIXGATE_PARTNER_TOKEN: 'pixgate',
@@ -46,32 +46,47 @@ function readOptions(given: NodeJS.ProcessEnv, hasApiPix: boolean): SimulatorOpt
   const eventsUrl = hasApiPix ? environment.PIXGATE_SIMULATOR_EVENTS_URL : required('PIXGATE_SIMULATOR_EVENTS_URL')
   return {
     port: portIn(environment, 'PIXGATE_SIMULATOR_PORT', 8_081),
+    ...(environment.PIXGATE_SIMULATOR_HOST && { host: environment.PIXGATE_SIMULATOR_HOST }),
     dataDirectory,
     token: required('PIXGATE_PARTNER_TOKEN'),
     secret: required('PIXGATE_PARTNER_SECRET'),
     ...(eventsUrl && { eventsUrl }),
     hasIdempotentOrders: environment.PIXGATE_PARTNER_IDEMPOTENT_ORDERS !== 'false',
+    hasOverdraft: (environment.PIXGATE_SIMULATOR_OVERDRAFT || String(!hasApiPix)) === 'true',
     ...(hasApiPix && { apiPix: apiPixOptions(environment, dataDirectory) }),
   }
 }
 
 function apiPixOptions(environment: NodeJS.ProcessEnv, dataDirectory: string): ApiPixOptions {
   const callbackCa = environment.PIXGATE_SIMULATOR_CALLBACK_CA
-  const keys = environment.PIXGATE_SIMULATOR_PIX_KEYS
+  const keys = listIn(environment, 'PIXGATE_SIMULATOR_PIX_KEYS')
   return {
     port: portIn(environment, 'PIXGATE_SIMULATOR_API_PIX_PORT', 8_443),
     payloadPort: portIn(environment, 'PIXGATE_SIMULATOR_PAYLOAD_PORT', 8_444),
     certificatesDirectory: resolve(
       environment.PIXGATE_SIMULATOR_CERTIFICATES_DIR || join(dataDirectory, 'certificates'),
     ),
-    passphrase: environment.PIXGATE_SIMULATOR_PASSPHRASE || 'pixgate',
+    // An empty passphrase is one too: Efí's Node SDK has no other.
+    passphrase: environment.PIXGATE_SIMULATOR_PASSPHRASE ?? 'pixgate',
+    certificateNames: listIn(environment, 'PIXGATE_SIMULATOR_CERTIFICATE_NAMES'),
+    pathPrefix: pathPrefixIn(environment),
     client: {
       id: environment.PIXGATE_SIMULATOR_CLIENT_ID || 'pixgate',
       secret: environment.PIXGATE_SIMULATOR_CLIENT_SECRET || 'pixgate',
     },
-    ...(keys && { keys: keys.split(',').map((key) => key.trim()) }),
+    ...(keys.length > 0 && { keys }),
     ...(callbackCa && { callbackCa: readFileSync(callbackCa, 'utf8') }),
   }
+}
+
+/** Items of a comma-separated list. */
+function listIn(environment: NodeJS.ProcessEnv, name: string): readonly string[] {
+  return (environment[name] ?? '').split(',').flatMap((item) => item.trim() || [])
+}
+
+function pathPrefixIn({ PIXGATE_SIMULATOR_PATH_PREFIX: prefix = '' }: NodeJS.ProcessEnv): string {
+  if (/^(?:\/[\w.-]+)*$/.test(prefix)) return prefix
+  throw new Error('PIXGATE_SIMULATOR_PATH_PREFIX is not a path such as /pix')
 }
 
 function portIn(environment: NodeJS.ProcessEnv, name: string, byDefault: number): number {

@@ -8,7 +8,7 @@ import type {
   PartnerReturn,
 } from '@pixgate/spec'
 import type { AccountHolder } from './account-holders.ts'
-import type { ChargeDetails, Course, ForeignCodeTerms, Payment, ReturnNature } from './facts.ts'
+import type { ChargeDetails, Course, Disclosure, ForeignCodeTerms, Payment, ReturnNature } from './facts.ts'
 
 /** Current state of charges, payouts and refunds, derived from the facts. */
 
@@ -50,6 +50,7 @@ export interface Receipt {
   readonly pixKey: string
   readonly txid: string | undefined
   readonly payment: Payment
+  readonly disclosure: Disclosure
   /** Epoch milliseconds. */
   readonly bookedAt: number
   /** Refunds ordered by the service, in any status. */

@@ -21,7 +21,7 @@ import { chargeWithPayments } from './charges.ts'
 import { instant } from './events.ts'
 import { lastExecution } from './executions.ts'
 import type { Course } from './facts.ts'
-import { courseFor, executeInstruction, settleOrder } from './instructions.ts'
+import { behaviorFor, courseFor, executeInstruction, settleOrder } from './instructions.ts'
 import type { Settler } from './settler.ts'
 import { balanceCents, statementOf } from './statement.ts'
 
@@ -58,17 +58,21 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
 }
 
 function chargeRoutes(app: FastifyInstance, bank: Bank): void {
-  const { book, charges, switchboard, liar } = bank
+  const { book, charges, chargeSettler, switchboard, liar } = bank
   app.put<{ Params: IdParams; Body: PartnerChargeRequest }>(
     '/charges/:id',
     { schema: { params: idParams, body: partnerChargeRequest } },
     ({ params: { id }, body }, reply) =>
       executeInstruction(bank, reply, {
-        behavior: switchboard.behavior.cashIn,
+        behavior: behaviorFor(body.description, switchboard.behavior.cashIn),
         isKnown: book.charges.has(id),
         refusal: 'charge_refused',
         things: 'charges',
-        execute: () => charges.create(id, body),
+        execute: () => {
+          const created = charges.create(id, body)
+          chargeSettler.settle(id)
+          return created
+        },
         answer: ({ isNew, charge }) => {
           reply.code(isNew ? 201 : 200)
           return liar.answer(charge, allCharges(bank))
@@ -98,6 +102,8 @@ function* allCharges({ book, clock }: Bank): Iterable<PartnerCharge> {
 interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
   readonly path: '/payouts' | '/refunds'
   readonly body: TSchema
+  /** Text of an order, which may have markers. */
+  readonly textOf: (order: Order) => string | undefined
   readonly behavior: (behavior: BankBehavior) => BankBehavior['cashOut' | 'refundIn']
   readonly rules: {
     create(id: string, order: Order, course: Course): Answer
@@ -113,14 +119,14 @@ interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
 function orderRoutes<Order, Answer extends PartnerPayout | PartnerRefund>(
   app: FastifyInstance,
   bank: Bank,
-  { path, body: schema, behavior, rules, settler, known, refusal, things }: Orders<Order, Answer>,
+  { path, body: schema, textOf, behavior, rules, settler, known, refusal, things }: Orders<Order, Answer>,
 ): void {
   const { switchboard, liar } = bank
   app.put<{ Params: IdParams }>(
     `${path}/:id`,
     { schema: { params: idParams, body: schema } },
     ({ params: { id }, body }, reply) => {
-      const current = behavior(switchboard.behavior)
+      const current = behaviorFor(textOf(body as Order), behavior(switchboard.behavior))
       return executeInstruction(bank, reply, {
         behavior: current,
         isKnown: known.has(id),
@@ -147,6 +153,7 @@ function payoutsOf({ book, payouts, payoutSettler }: Bank): Orders<PartnerPayout
   return {
     path: '/payouts',
     body: partnerPayoutRequest,
+    textOf: ({ description }) => description,
     behavior: ({ cashOut }) => cashOut,
     rules: payouts,
     settler: payoutSettler,
@@ -160,6 +167,7 @@ function refundsOf({ book, refunds, refundSettler }: Bank): Orders<PartnerRefund
   return {
     path: '/refunds',
     body: partnerRefundRequest,
+    textOf: ({ reason }) => reason,
     behavior: ({ refundIn }) => refundIn,
     rules: refunds,
     settler: refundSettler,

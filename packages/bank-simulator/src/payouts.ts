@@ -9,10 +9,12 @@ import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import { instant } from './events.ts'
 import { nextExecution } from './executions.ts'
 import type { ChargePaid, Course } from './facts.ts'
+import { failureOf, markersIn } from './markers.ts'
 import type { Payout } from './operations.ts'
 import type { QrCodes } from './qr-codes.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
+import { assertCovered } from './statement.ts'
 
 /** Confirmation of a payout, with an optional fee of the bank. */
 export interface PayoutConfirmationOrder extends ConfirmationOrder {
@@ -25,6 +27,8 @@ export interface PayoutsOptions {
   readonly qrCodes: Pick<QrCodes, 'payable'>
   /** `true` by default. */
   readonly hasIdempotentOrders?: boolean | undefined
+  /** Whether the account can be overdrawn; `true` by default. */
+  readonly hasOverdraft?: boolean | undefined
   readonly clock: Clock
   readonly chance: Chance
 }
@@ -34,13 +38,15 @@ export class Payouts {
   readonly #book: Book
   readonly #qrCodes: Pick<QrCodes, 'payable'>
   readonly #hasIdempotentOrders: boolean
+  readonly #hasOverdraft: boolean
   readonly #clock: Clock
   readonly #chance: Chance
 
-  constructor({ book, qrCodes, hasIdempotentOrders = true, clock, chance }: PayoutsOptions) {
+  constructor({ book, qrCodes, hasIdempotentOrders = true, hasOverdraft = true, clock, chance }: PayoutsOptions) {
     this.#book = book
     this.#qrCodes = qrCodes
     this.#hasIdempotentOrders = hasIdempotentOrders
+    this.#hasOverdraft = hasOverdraft
     this.#clock = clock
     this.#chance = chance
   }
@@ -48,7 +54,7 @@ export class Payouts {
   /**
    * Accepts a payout. Idempotent: the same id with the same order returns the existing payout. Without idempotent orders
    * it is a new payout.
-   * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
+   * @throws Refused conflict (the id is known with another order) · insufficient_balance · as {@link QrCodes.payable}
    * @source rules#partner.1, rules#sandbox.12
    */
   create(
@@ -64,6 +70,7 @@ export class Payouts {
     }
     const transactionId = this.#chance.transactionId()
     const destination = this.#destinationOf(order)
+    if (!this.#hasOverdraft) assertCovered(this.#book, order.valueCents)
     const payoutId = nextExecution(id, this.#book.payouts)
     const at = this.#clock.now()
     this.#book.record({
@@ -118,15 +125,30 @@ export class Payouts {
    * @throws Refused not_found · not_possible (sent or failed already)
    */
   fail(id: string): void {
-    assertUnsettled(this.#known(id).answer)
+    const { answer, order } = this.#known(id)
+    assertUnsettled(answer)
+    const { errorCode } = markersIn(order.description)
     this.#book.record({
       fact: 'payout failed',
       at: this.#clock.now(),
       payoutId: id,
-      errorCode: 'AC07',
-      errorMessage: 'the account of the recipient is closed',
+      ...failureOf(errorCode, 'the account of the recipient is closed'),
       eventId: this.#chance.uuid(),
     })
+  }
+
+  /** Whether the bank settles a payout by itself. */
+  isDue(id: string): boolean {
+    const payout = this.#book.payouts.get(id)
+    return payout?.answer.status === 'PROCESSING' && payout.course !== 'manual'
+  }
+
+  /** Settles a payout as its course and its markers say. */
+  settle(id: string): void {
+    const { course, order } = this.#known(id)
+    if (course === 'fail') this.fail(id)
+    else this.confirm(id)
+    if (course !== 'fail' && markersIn(order.description).isReversed) this.reverse(id, {})
   }
 
   /**

@@ -139,7 +139,7 @@ export class Records {
 
   /**
    * Applies a fact to the state.
-   * @throws Error where it tells of what is not there, or is of a kind this bank does not know
+   * @throws Error if it refers to an unknown operation or has an unknown kind
    */
   protected apply(fact: Fact): void {
     switch (fact.fact) {
@@ -237,7 +237,7 @@ export class Records {
   }
 
   #chargePaid(fact: ChargePaid): void {
-    const { chargeId, payment, at } = fact
+    const { chargeId, payment, disclosure = {}, at } = fact
     const charge = this.#charge(chargeId)
     const { endToEndId, valueCents, occurredAt } = payment
     this.#charges.set(chargeId, {
@@ -247,7 +247,7 @@ export class Records {
     })
     const { terms, transactionId: txid } = charge
     const { pixKey } = terms.merchant
-    const received = { payment, bookedAt: at, refundIds: [], takenBack: [] }
+    const received = { payment, disclosure, bookedAt: at, refundIds: [], takenBack: [] }
     this.#receipts.set(endToEndId, { chargeId, reference: chargeId, pixKey, txid, ...received })
     this.#addEntry('PAYMENT_RECEIVED', at, { endToEndId, reference: chargeId, valueCents, occurredAt })
     this.emit(chargePaidEvent(charge, fact))
@@ -267,9 +267,9 @@ export class Records {
     this.emit(chargeFailedEvent(charge, fact))
   }
 
-  #keyPaid({ pixKey, txid, reference, payment, at, eventId }: KeyPaid): void {
+  #keyPaid({ pixKey, txid, reference, payment, disclosure = {}, at, eventId }: KeyPaid): void {
     const { endToEndId, valueCents, occurredAt } = payment
-    const received = { payment, bookedAt: at, refundIds: [], takenBack: [] }
+    const received = { payment, disclosure, bookedAt: at, refundIds: [], takenBack: [] }
     this.#receipts.set(endToEndId, { chargeId: undefined, reference, pixKey, txid, ...received })
     this.#addEntry('PAYMENT_RECEIVED', at, { endToEndId, reference, valueCents, occurredAt })
     this.#notifyOfReceipt(eventId, endToEndId)

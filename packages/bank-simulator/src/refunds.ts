@@ -8,15 +8,19 @@ import type { Clock } from './clock.ts'
 import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import { nextExecution } from './executions.ts'
 import type { Course, ReturnNature } from './facts.ts'
+import { failureOf, markersIn } from './markers.ts'
 import type { Receipt, Refund } from './operations.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
+import { assertCovered } from './statement.ts'
 
 /** Dependencies of {@link Refunds}. */
 export interface RefundsOptions {
   readonly book: Book
   /** `true` by default. */
   readonly hasIdempotentOrders?: boolean | undefined
+  /** Whether the account can be overdrawn; `true` by default. */
+  readonly hasOverdraft?: boolean | undefined
   readonly clock: Clock
   readonly chance: Chance
 }
@@ -32,12 +36,14 @@ export interface ReturnOrder {
 export class Refunds {
   readonly #book: Book
   readonly #hasIdempotentOrders: boolean
+  readonly #hasOverdraft: boolean
   readonly #clock: Clock
   readonly #chance: Chance
 
-  constructor({ book, hasIdempotentOrders = true, clock, chance }: RefundsOptions) {
+  constructor({ book, hasIdempotentOrders = true, hasOverdraft = true, clock, chance }: RefundsOptions) {
     this.#book = book
     this.#hasIdempotentOrders = hasIdempotentOrders
+    this.#hasOverdraft = hasOverdraft
     this.#clock = clock
     this.#chance = chance
   }
@@ -45,9 +51,8 @@ export class Refunds {
   /**
    * Accepts a refund. Idempotent: the same id with the same order returns the existing refund. Without idempotent orders
    * it is a new refund.
-   * @param serviceId the service's id, where the book knows the refund by another
-   * @throws Refused conflict (the id is known with another order) · payment_not_found · exceeds_payment (with what went
-   *   back or is about to)
+   * @param serviceId the service's id, if the refund has another key in the book
+   * @throws Refused conflict (the id is known with another order) · payment_not_found · exceeds_payment · insufficient_balance
    * @source rules#partner.1, rules#sandbox.12
    */
   create(id: string, order: PartnerRefundRequest, course: Course, serviceId = id): PartnerRefund {
@@ -61,6 +66,7 @@ export class Refunds {
     if (order.valueCents > this.#leftCents(receipt, ['PROCESSING', 'CONFIRMED'])) {
       throw new Refused('exceeds_payment', 'the refunds exceed the payment')
     }
+    if (!this.#hasOverdraft) assertCovered(this.#book, order.valueCents)
     const transactionId = this.#chance.transactionId()
     const refundId = nextExecution(id, this.#book.refunds)
     const again = (existing || serviceId !== id) && { againFor: serviceId }
@@ -93,15 +99,28 @@ export class Refunds {
    * @throws Refused not_found · not_possible (sent or failed already)
    */
   fail(id: string): void {
-    assertUnsettled(this.#known(id).answer)
+    const { answer, order } = this.#known(id)
+    assertUnsettled(answer)
+    const { errorCode } = markersIn(order.reason)
     this.#book.record({
       fact: 'refund failed',
       at: this.#clock.now(),
       refundId: id,
-      errorCode: 'AC07',
-      errorMessage: 'the account of the payer is closed',
+      ...failureOf(errorCode, 'the account of the payer is closed'),
       eventId: this.#chance.uuid(),
     })
+  }
+
+  /** Whether the bank settles a refund by itself. */
+  isDue(id: string): boolean {
+    const refund = this.#book.refunds.get(id)
+    return refund?.answer.status === 'PROCESSING' && refund.course !== 'manual'
+  }
+
+  /** Settles a refund as its course says. */
+  settle(id: string): void {
+    if (this.#known(id).course === 'fail') this.fail(id)
+    else this.confirm(id)
   }
 
   /**

@@ -9,6 +9,7 @@ export const refusalStatuses = {
   amount_mismatch: 422,
   charge_refused: 422,
   exceeds_payment: 422,
+  insufficient_balance: 422,
   payment_not_found: 422,
   payout_refused: 422,
   pix_code_not_payable: 422,

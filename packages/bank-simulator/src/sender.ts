@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts'
 import type { BankEvent, EventEndpoint } from './events.ts'
 import { eventsToSend } from './false-events.ts'
 import type { Liar } from './lies.ts'
+import { markersOfEvent } from './markers.ts'
 
 /** Dependencies of {@link EventSender}. */
 export interface EventSenderOptions {
@@ -112,10 +113,13 @@ export class EventSender {
   async #deliver(event: BankEvent): Promise<void> {
     const { book, switchboard, clock } = this.#options
     const { eventCopies, eventDelayMs, eventsShuffled } = switchboard.behavior
+    const { copies, lateMs } = markersOfEvent(book, event.body)
     await book.durable()
     for (const outgoing of eventsToSend(event, this.#options)) {
       await Promise.all(
-        Array.from({ length: eventCopies }, () => this.#deliverCopy(outgoing, eventDelayMs, eventsShuffled)),
+        Array.from({ length: eventCopies * copies }, () =>
+          this.#deliverCopy(outgoing, eventDelayMs + lateMs, eventsShuffled),
+        ),
       )
     }
     book.record({ fact: 'event delivered', at: clock.now(), eventId: event.body.eventId })

@@ -12,9 +12,7 @@ const PARAM_MAX_LENGTH = 512
 
 /**
  * Builds the bank's HTTP server; it does not listen yet. Every response waits until the book is on disk, so that a crash
- * cannot undo what was reported.
- * @param token the bearer token of every call
- * @param warn is told of every answer 500
+ * cannot undo what was reported. Unhandled errors are warnings.
  */
 export function createServer(bank: Bank, token: string, warn: (message: string) => void): FastifyInstance {
   const app = fastify({

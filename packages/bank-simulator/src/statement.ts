@@ -1,4 +1,5 @@
-import type { Entry } from './records.ts'
+import { type Entry, type Records, sumCents } from './records.ts'
+import { Refused } from './refused.ts'
 
 /**
  * Query for a window of entries by time of booking, epoch milliseconds: `from` inclusive, `to` exclusive. A past window
@@ -43,6 +44,16 @@ export function statementOf(entries: readonly Entry[], { from, to, cursor }: Sta
 /** An entry without the bank's internal fields. */
 export function statementEntry({ bookedAt: _, ...entry }: Entry): StatementEntry {
   return entry
+}
+
+/**
+ * Asserts that the balance covers an amount besides the orders in progress.
+ * @throws Refused insufficient_balance
+ */
+export function assertCovered({ entries, payouts, refunds }: Records, valueCents: number): void {
+  const reserved = [...payouts.values(), ...refunds.values()].filter(({ answer }) => answer.status === 'PROCESSING')
+  if (balanceCents(entries) - sumCents(reserved.map(({ order }) => order)) >= valueCents) return
+  throw new Refused('insufficient_balance', 'the balance of the account is insufficient')
 }
 
 /** Sum of the entries with their signs, centavos. */

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { Journal } from '../src/journal.ts'
 import { bankDirectory } from './support/bank.ts'
 
-test('[partner-protocol] lines are read back in order, whatever they contain', async (t) => {
+test('[partner-protocol] lines of any content are read back in order', async (t) => {
   const path = join(await bankDirectory(t), 'deeper', 'lines')
   const { journal, lines } = await Journal.open(path)
   assert.deepEqual([...lines], [])

@@ -7,8 +7,8 @@ import { startService } from './support/receiving-gateway.ts'
 const OTHER_ID = '0198c0de-8b22-7000-8000-000000000001'
 
 /** Makes a bank tell these lies at every occasion. */
-function lie(bank: TestBank, ...told: Lie[]) {
-  return bank.call('PUT', '/control/lies', { perThousand: Object.fromEntries(told.map((name) => [name, 1_000])) })
+function lie(bank: TestBank, ...names: Lie[]) {
+  return bank.call('PUT', '/control/lies', { perThousand: Object.fromEntries(names.map((name) => [name, 1_000])) })
 }
 
 async function sentPayout(bank: TestBank): Promise<void> {
@@ -16,7 +16,7 @@ async function sentPayout(bank: TestBank): Promise<void> {
   await becomes(bank, `/payouts/${PAYOUT_ID}`, 'CONFIRMED')
 }
 
-test('[sandbox.11] the seed decides when a lie is told, the rate how often', () => {
+test('[sandbox.11] the seed decides when a lie applies, the rate how often', () => {
   const drawn = (seed: number, name: Lie = 'falseNotFound') => {
     const liar = new Liar()
     liar.change({ seed, perThousand: { [name]: 300 } })

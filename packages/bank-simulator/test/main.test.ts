@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
+import { createSecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
-import { bankDirectory, becomes, callsTo, chargeBy, PAYOUT, SECRET, settledEvents, TOKEN } from './support/bank.ts'
+import {
+  bankDirectory,
+  becomes,
+  callsTo,
+  chargeBy,
+  PAYOUT,
+  PAYOUT_ID,
+  SECRET,
+  settledEvents,
+  TOKEN,
+} from './support/bank.ts'
 import { startService } from './support/receiving-gateway.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -67,9 +79,9 @@ test('[partner-protocol] after kill -9 every acknowledged payout is sent once an
   assert.equal(availableCents, -payouts.length * PAYOUT.valueCents)
   const sent = entries.map(({ reference }: { reference: string }) => reference)
   assert.equal(new Set(sent).size, sent.length)
-  const told = new Set(service.received.map(({ event }) => event.externalId))
+  const reported = new Set(service.received.map(({ event }) => event.externalId))
   assert.deepEqual(
-    answered.filter((id) => !sent.includes(id) || !told.has(id)),
+    answered.filter((id) => !sent.includes(id) || !reported.has(id)),
     [],
   )
 })
@@ -132,6 +144,30 @@ test('[partner-protocol] the bank exits with its parent if configured to', async
   bank.process.stdin?.end()
   await once(bank.process, 'close')
   assert.equal(bank.process.exitCode, 0)
+})
+
+test('[sandbox.20] variables set the address, names, path, passphrase and overdraft of the bank', async (t) => {
+  const directory = await bankDirectory(t)
+  const bank = await startProcess(
+    t,
+    directory,
+    {
+      PIXGATE_SIMULATOR_API_PIX_PORT: '0',
+      PIXGATE_SIMULATOR_PAYLOAD_PORT: '0',
+      PIXGATE_SIMULATOR_HOST: '0.0.0.0',
+      PIXGATE_SIMULATOR_CERTIFICATE_NAMES: 'bank, bank.internal',
+      PIXGATE_SIMULATOR_PATH_PREFIX: '/pix',
+      PIXGATE_SIMULATOR_PASSPHRASE: '',
+    },
+    ['--api-pix'],
+  )
+  const { url, certificates } = JSON.parse(bank.lines[0] ?? '').apiPix
+  assert.match(url, /^https:\/\/localhost:\d+\/pix$/)
+  createSecureContext({ pfx: await readFile(certificates.clientPkcs12), passphrase: '' })
+  const server = new X509Certificate(await readFile(join(directory, 'certificates', 'server.pem')))
+  assert.ok(server.checkHost('bank.internal'))
+  const refused = await bank.call('PUT', `/payouts/${PAYOUT_ID}`, PAYOUT)
+  assert.deepEqual([refused.status, refused.body.errorCode], [422, 'insufficient_balance'])
 })
 
 for (const [name, value, message] of [

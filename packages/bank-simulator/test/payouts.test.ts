@@ -102,15 +102,15 @@ test('[partner-protocol] a payout is returned in parts, each with its own Return
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000', 'PAYOUT_RETURNED +1500', 'PAYOUT_RETURNED +2500'], 0])
 
   const [, ...reversals] = await settledEvents(bank)
-  const told = { event: 'CashOutReversal', transactionId, externalId: PAYOUT_ID, status: 'CONFIRMED', endToEndId }
+  const common = { event: 'CashOutReversal', transactionId, externalId: PAYOUT_ID, status: 'CONFIRMED', endToEndId }
   assert.deepEqual(
     reversals.map(({ eventId: _, ...event }) => event),
-    expected.map((returned) => ({ ...told, ...returned })),
+    expected.map((returned) => ({ ...common, ...returned })),
   )
   assert.ok(service.received.every(({ path }) => path === '/api/webhooks/pix/cash-out'))
 })
 
-test('[partner-protocol] if told to, the bank confirms another amount, charges a fee or confirms a failed payout', async (t) => {
+test('[partner-protocol] on request, the bank confirms another amount, charges a fee or confirms a failed payout', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   await bank.behave({ cashOut: 'manual' })

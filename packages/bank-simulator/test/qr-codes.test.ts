@@ -78,8 +78,8 @@ test('[partner-protocol] a charge of this bank is decoded and paid by a payout, 
     },
   ])
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -15000', 'PAYMENT_RECEIVED +15000'], 0])
-  const told = (await settledEvents(bank)).map((event) => [event.event, event.externalId, event.endToEndId])
-  assert.deepEqual(told, [
+  const reported = (await settledEvents(bank)).map((event) => [event.event, event.externalId, event.endToEndId])
+  assert.deepEqual(reported, [
     ['CashOut', PAYOUT_ID, endToEndId],
     ['CashIn', ID, endToEndId],
   ])

@@ -132,7 +132,7 @@ test('[partner-protocol] a refund in progress and a return by the bank both sett
   assert.equal((await bank.call('GET', '/balance')).body.availableCents, -15_000)
 })
 
-test('[partner-protocol] if told to, the bank confirms another amount or a failed refund', async (t) => {
+test('[partner-protocol] on request, the bank confirms another amount or a failed refund', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   const endToEndId = await bank.paidCharge()

@@ -6,7 +6,7 @@ import { becomes, moves, PAYOUT_ID, settledEvents, startBank } from './support/b
 import { steppedClock } from './support/clocks.ts'
 import { startService } from './support/receiving-gateway.ts'
 
-/** Whoever sleeps wakes only when the bank stops. */
+/** A clock whose sleeps end only when the bank stops. */
 const standing: Clock = {
   ...systemClock,
   sleep: (_, signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),

@@ -30,13 +30,13 @@ const DEFAULT_PORT = 8_081
 
 /**
  * Starts the simulator and waits until it is ready. It exits with this process, even if this process is killed.
- * @throws Error where it does not start
+ * @throws Error if it does not start
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const port = options.simulatorPort ?? (await freePort(DEFAULT_PORT))
   const child = spawn(process.execPath, [PROGRAM], {
-    // Its standard input is a pipe that closes when this process exits.
-    stdio: ['pipe', 'pipe', 'inherit'],
+    // Its standard input is a pipe that closes when this process exits. Its warnings go to this process's log.
+    stdio: ['pipe', 'pipe', 'pipe'],
     // Ctrl-C in the terminal reaches only this process, which then stops the simulator.
     detached: true,
     env: {
@@ -48,6 +48,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       PIXGATE_PARTNER_SECRET: options.partnerSecret,
       ...compileCache(),
     },
+  })
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    options.logger.warn({ event: 'bank_simulator.warning' }, line)
   })
   const exited = once(child, 'exit')
   const ready = Promise.race([

@@ -5,7 +5,7 @@ import { openLog } from '../src/log.ts'
 
 const CANARY = 'canary'
 
-/** What is written of a line. */
+/** Output of one log entry. */
 function written(isTTY: boolean, fields: object = { token: CANARY, attempts: 3 }, message = 'something'): string {
   const destination = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream
   let text = ''

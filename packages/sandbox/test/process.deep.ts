@@ -112,7 +112,7 @@ async function apiKey(url: string): Promise<string> {
   return (await call(url, ADMIN_TOKEN, 'POST', '/api-key/generate')).body.apiKey
 }
 
-/** A bank of the standard, where nobody listens. */
+/** A bank of the standard without a listener. */
 const UNREACHABLE_BANK = {
   PIXGATE_BANK: 'api-pix',
   PIXGATE_BANK_PRESET: 'sicredi',
@@ -126,7 +126,7 @@ const UNREACHABLE_BANK = {
 
 const charge = { transaction: { value: 10, externalId: 'order-1' } }
 
-/** What a PostgreSQL that runs leaves in its directory. */
+/** Whether a running PostgreSQL has left its pid file. */
 async function isPostgresRunning(directory: string): Promise<boolean> {
   const files: string[] = await readdir(join(directory, 'postgres')).catch(() => [])
   return files.includes('postmaster.pid')
@@ -205,6 +205,58 @@ test('[database.6] a signal during the start leaves nothing running', async (t) 
   child.kill('SIGINT')
   assert.deepEqual(await exited, [0, null])
   assert.equal(await isPostgresRunning(directory), false)
+})
+
+/** Runs a command on a terminal, which it closes when its standard input ends; then prints the command's exit status. */
+const ON_TERMINAL = `
+import os, pty, select, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+while 0 not in (ready := select.select([0, terminal], [], [])[0]):
+    os.read(terminal, 65536)
+os.close(terminal)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`
+
+const PYTHON = process.env.PYTHON ?? 'python3'
+
+test('[health.3] a closed terminal ends the server, its PostgreSQL and its bank', async (t) => {
+  const judge = spawn(PYTHON, ['-c', 'import pty'], { stdio: 'ignore' })
+  const [status] = await once(judge, 'exit').catch(() => [1])
+  if (status !== 0) return t.skip(`${PYTHON} has no pty`)
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-'))
+  await chmod(directory, 0o711)
+  const [port, bankPort] = [await testPort(), await testPort()]
+  const places = { PORT: String(port), PIXGATE_SIMULATOR_PORT: String(bankPort), PIXGATE_DATA_DIR: directory }
+  const child = spawn(PYTHON, ['-c', ON_TERMINAL, process.execPath, PROGRAM], {
+    env: { ...PROGRAM_ENVIRONMENT, ...places, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN },
+    cwd: directory,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(async () => {
+    child.stdin.end()
+    await rm(directory, { recursive: true, force: true })
+  })
+  const isThere = (url: string) =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    )
+  while (!(await isThere(`http://127.0.0.1:${port}/readyz`)));
+  child.stdin.end()
+  assert.equal((await child.stdout.toArray()).join(''), '0\n')
+  assert.equal(await isPostgresRunning(directory), false)
+  assert.equal(await isThere(`http://127.0.0.1:${bankPort}/balance`), false)
+})
+
+test('[health.3] without a terminal SIGHUP is ignored, as nohup asks', async (t) => {
+  const { start } = await place(t)
+  const { child, url: starting } = await start()
+  const url = await starting
+  child.kill('SIGHUP')
+  assert.equal((await fetch(`${url}/readyz`)).status, 200)
+  assert.equal(child.exitCode, null)
 })
 
 test('[database.4] a second start on the same data directory fails with an error and does not affect the first', async (t) => {

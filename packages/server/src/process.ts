@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { isProduction } from './config.ts'
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
 import {
@@ -59,7 +60,7 @@ export function readRole(): Role {
 
 /**
  * Runs a program in a role. Exit status: 2 for a wrong configuration, before anything was started; 1 when the start
- * fails or an error is unhandled; 0 on SIGINT and SIGTERM, or after a migration.
+ * fails or an error is unhandled; 0 on SIGINT, SIGTERM and a closed terminal, or after a migration.
  */
 export async function runProcess<R extends Role, Config>(
   role: R,
@@ -83,6 +84,10 @@ export async function runProcess<R extends Role, Config>(
       void shutDown(0)
     })
   }
+  stopWithTerminal(() => {
+    logger.info({ signal: 'SIGHUP' }, 'stopping, the terminal was closed')
+    void shutDown(0)
+  })
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
       // The state of the process is unknown; the next start reads it from the database.
@@ -100,6 +105,21 @@ export async function runProcess<R extends Role, Config>(
     process.stderr.write(`\npixgate: ${reason}\n\n`)
     await shutDown(1)
   }
+}
+
+/**
+ * Stops when the terminal of standard input closes. Elsewhere SIGHUP is ignored: Node.js resets the ignored SIGHUP of
+ * nohup, which leaves no terminal on standard input.
+ * @source rules#health.3
+ */
+function stopWithTerminal(stop: () => void): void {
+  // Read at the start, because a closed terminal is none.
+  const hasTerminal = isatty(0)
+  process.on('SIGHUP', () => {
+    if (hasTerminal) stop()
+  })
+  // Writing to a closed terminal is EIO, which without a listener would end the process before its parts.
+  if (hasTerminal) process.stderr.on('error', () => undefined)
 }
 
 /** Without a listener, Node.js opens a debugger to every user of this machine. @source rules#production.5 */

@@ -1,4 +1,5 @@
 import { generateKeyPair, randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
 import { promisify } from 'node:util'
 import forge from 'node-forge'
 
@@ -13,7 +14,7 @@ export interface CertificateOrder {
   readonly name: string
   /** Extended key usage: server or client authentication. */
   readonly use: 'server' | 'client'
-  /** Host names and IPv4 addresses of a server. */
+  /** Host names and IP addresses of a server. */
   readonly hosts?: readonly string[]
   /** Two years ago by default, to tolerate clock skew. */
   readonly notBefore?: Date
@@ -64,7 +65,7 @@ export function authorityOf(credential: Credential): Authority {
   }
 }
 
-/** A credential as a PKCS#12 file (AES-256), with the CA's certificate. */
+/** A credential as a PKCS#12 file (AES-256), with the CA's certificate. The passphrase may be empty. */
 export function pkcs12Of({ certificate, key }: Credential, authority: string, passphrase: string): Buffer {
   const chain = [certificate, authority].map((pem) => forge.pki.certificateFromPem(pem))
   const privateKey = forge.pki.privateKeyFromPem(key)
@@ -106,5 +107,5 @@ function signed(
 }
 
 function alternativeName(host: string): object {
-  return /^[\d.]+$/.test(host) ? { type: 7, ip: host } : { type: 2, value: host }
+  return isIP(host) > 0 ? { type: 7, ip: host } : { type: 2, value: host }
 }

@@ -5,6 +5,7 @@ import type { Notice } from '../notices.ts'
 import { valorOf } from './amounts.ts'
 import { plusOneCentavo } from './false-responses.ts'
 import { type Pix, pixOf } from './pix.ts'
+import { motivoOf } from './reasons.ts'
 import { type SentItem, sentItemOf } from './sent-pix.ts'
 
 /** One payment in a callback. */
@@ -19,8 +20,6 @@ export interface CallbackItemsOptions {
 
 /** A Pix key of another account. */
 const FOREIGN_KEY = 'ninguem@exemplo.com.br'
-
-const FALSE_REASON = 'AC07: the account is closed'
 
 /**
  * Callbacks to send for a notice: the current state of the payment, unless the bank lies.
@@ -50,7 +49,7 @@ function alteredItem(item: CallbackItem, { book, liar }: CallbackItemsOptions): 
   if (liar.tells('eventWithoutOurIds')) return withoutOurIds(item)
   if (liar.tells('eventWrongAmount')) return { ...item, valor: plusOneCentavo(item.valor) }
   if (!liar.tells('eventForeign')) return item
-  if ('gnExtras' in item) {
+  if ('tipo' in item) {
     const other = [...book.payouts.values()].findLast(({ answer }) => answer.id !== item.gnExtras.idEnvio)
     return other ? { ...item, gnExtras: { ...item.gnExtras, idEnvio: other.answer.id } } : item
   }
@@ -59,7 +58,7 @@ function alteredItem(item: CallbackItem, { book, liar }: CallbackItemsOptions): 
 }
 
 function withoutOurIds(item: CallbackItem): CallbackItem {
-  if ('gnExtras' in item) {
+  if ('tipo' in item) {
     const { idEnvio: _, ...extras } = item.gnExtras
     return { ...item, gnExtras: extras }
   }
@@ -78,10 +77,14 @@ function foreignKeyItem(item: CallbackItem, { chance }: CallbackItemsOptions): P
 
 /** The same payment as failed: the sent Pix itself, or the returns of a received one. */
 function failureOf(item: CallbackItem): CallbackItem {
-  if ('gnExtras' in item) {
-    const erro = { codigo: 'AC07', origem: 'PSP do usuário recebedor', motivo: FALSE_REASON }
+  if ('tipo' in item) {
+    const erro = { codigo: 'AC07', origem: 'PSP do usuário recebedor', motivo: motivoOf('AC07') }
     return { ...item, status: 'NAO_REALIZADO', horario: null, gnExtras: { ...item.gnExtras, erro } }
   }
-  const devolucoes = item.devolucoes?.map((it) => ({ ...it, status: 'NAO_REALIZADO' as const, motivo: FALSE_REASON }))
+  const devolucoes = item.devolucoes?.map((it) => ({
+    ...it,
+    status: 'NAO_REALIZADO' as const,
+    motivo: motivoOf('AC07'),
+  }))
   return { ...item, ...(devolucoes && { devolucoes }) }
 }

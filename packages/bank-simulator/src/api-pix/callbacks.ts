@@ -1,6 +1,7 @@
 import { getCACertificates } from 'node:tls'
 import { Agent } from 'undici'
 import type { Bank } from '../bank.ts'
+import { markersOfNotice } from '../markers.ts'
 import type { Notice } from '../notices.ts'
 import { type CallbackItem, callbacksOf } from './callback-items.ts'
 import type { Certificates } from './certificates.ts'
@@ -73,7 +74,7 @@ export class CallbackSender {
     this.#deliveries.add(delivery)
   }
 
-  /** Makes one attempt. @param url as it is called: nothing is appended */
+  /** Makes one attempt at a complete URL. */
   async attempt(url: string, body: object): Promise<AttemptResult> {
     try {
       const { origin, pathname, search } = new URL(url)
@@ -87,7 +88,8 @@ export class CallbackSender {
       await answer.body.dump()
       return { status: answer.statusCode }
     } catch (error) {
-      return { reason: (error as Error).message }
+      const { code, message } = error as NodeJS.ErrnoException
+      return { reason: code ?? message }
     }
   }
 
@@ -101,11 +103,12 @@ export class CallbackSender {
   async #deliver(notice: Notice): Promise<void> {
     const { book, switchboard, liar, clock, chance } = this.#options.bank
     const { eventCopies, eventDelayMs, eventsShuffled } = switchboard.behavior
+    const { copies, lateMs: markedMs } = markersOfNotice(book, notice)
     await book.durable()
     for (const items of callbacksOf(notice, { book, liar, chance })) {
       await Promise.all(
-        Array.from({ length: eventCopies }, async () => {
-          const lateMs = liar.tells('eventLate') ? LATE_MS : 0
+        Array.from({ length: eventCopies * copies }, async () => {
+          const lateMs = markedMs + (liar.tells('eventLate') ? LATE_MS : 0)
           await this.#sleep(eventDelayMs + lateMs + (eventsShuffled ? chance.below(SHUFFLE_MS) : 0))
           await (liar.tells('eventsBatched')
             ? this.#sendWithOthers(notice.pixKey, items)

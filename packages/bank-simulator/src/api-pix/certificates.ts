@@ -1,8 +1,17 @@
+import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { LOCATION_HOST } from '../locations.ts'
-import { type Authority, authorityOf, type Credential, createAuthority, pkcs12Of } from './authority.ts'
+import {
+  type Authority,
+  authorityOf,
+  type CertificateOrder,
+  type Credential,
+  createAuthority,
+  pkcs12Of,
+} from './authority.ts'
 
 /** Certificates of the bank and its client. */
 export interface Certificates {
@@ -30,18 +39,30 @@ export interface CertificateFiles {
 const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
+/** Options of {@link certificatesIn}. */
+export interface CertificateOptions {
+  /** Passphrase of `client.p12`, which may be empty; `pixgate` by default. */
+  readonly passphrase?: string
+  /** Host names and addresses of the server certificate, besides those of loopback. */
+  readonly certificateNames?: readonly string[]
+}
+
 /**
  * Reads the certificates of a directory and creates missing ones, so that clients can trust them across restarts.
- * `client.p12` is rewritten each time, with the passphrase.
+ * `client.p12` is rewritten each time, with the passphrase. The server certificate is issued again if it lacks a name.
  */
-export async function certificatesIn(directory: string, passphrase: string): Promise<Certificates> {
+export async function certificatesIn(
+  directory: string,
+  { passphrase = 'pixgate', certificateNames = [] }: CertificateOptions = {},
+): Promise<Certificates> {
   await mkdir(directory, { recursive: true, mode: OWNER_ONLY_FOLDER })
   const folder = new Folder(directory)
   const authority = authorityOf(await folder.credential('ca', () => createAuthority()))
-  const issued = (name: string, order: Parameters<Authority['issue']>[0]) =>
-    folder.credential(name, () => authority.issue(order))
-  const hosts = ['localhost', '127.0.0.1', LOCATION_HOST]
-  const server = await issued('server', { name: 'localhost', use: 'server', hosts })
+  const issued = (name: string, order: CertificateOrder) => folder.credential(name, () => authority.issue(order))
+  const hosts = ['localhost', '127.0.0.1', LOCATION_HOST, ...certificateNames]
+  const order = { name: 'localhost', use: 'server', hosts } as const
+  const kept = await issued('server', order)
+  const server = hasNames(kept, hosts) ? kept : await folder.replace('server', await authority.issue(order))
   const client = await issued('client', { name: 'client', use: 'client' })
   const callback = await issued('callback', { name: 'callbacks', use: 'client' })
   const signature = await issued('signature', { name: 'signature', use: 'client' })
@@ -53,6 +74,11 @@ export async function certificatesIn(directory: string, passphrase: string): Pro
     clientPkcs12: folder.path('client.p12'),
   }
   return { authority, server, client, callback, signature, files }
+}
+
+function hasNames({ certificate }: Credential, hosts: readonly string[]): boolean {
+  const known = new X509Certificate(certificate)
+  return hosts.every((host) => (isIP(host) > 0 ? known.checkIP(host) : known.checkHost(host)) !== undefined)
 }
 
 class Folder {
@@ -76,9 +102,12 @@ class Folder {
     if (existsSync(this.path(certificate))) {
       return { certificate: await this.#read(certificate), key: await this.#read(key) }
     }
-    const made = await make()
-    await this.write(key, made.key)
-    await this.write(certificate, made.certificate)
+    return this.replace(name, await make())
+  }
+
+  async replace(name: string, made: Credential): Promise<Credential> {
+    await this.write(`${name}-key.pem`, made.key)
+    await this.write(`${name}.pem`, made.certificate)
     return made
   }
 

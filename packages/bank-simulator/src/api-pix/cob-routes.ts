@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { MERCHANT } from '../account-holders.ts'
 import type { ChargeDetails } from '../facts.ts'
-import { executeInstruction } from '../instructions.ts'
+import { behaviorFor, executeInstruction } from '../instructions.ts'
 import type { Charge } from '../operations.ts'
 import { type Account, chargeOf } from './account.ts'
 import { AMOUNT, centsOf } from './amounts.ts'
@@ -83,7 +83,7 @@ export function cobRoutes(app: FastifyInstance, account: Account): void {
     ({ params: { txid }, body }, reply) => {
       if (!TXID.test(txid)) throw invalid([violation('txid')])
       return executeInstruction(bank, reply, {
-        behavior: bank.switchboard.behavior.cashIn,
+        behavior: behaviorFor(body.solicitacaoPagador, bank.switchboard.behavior.cashIn),
         isKnown: chargeOf(bank, txid) !== undefined,
         refusal: 'charge_refused',
         things: 'charges',
@@ -101,7 +101,7 @@ export function cobRoutes(app: FastifyInstance, account: Account): void {
     ({ body }, reply) => {
       const txid = bank.chance.transactionId()
       return executeInstruction(bank, reply, {
-        behavior: bank.switchboard.behavior.cashIn,
+        behavior: behaviorFor(body.solicitacaoPagador, bank.switchboard.behavior.cashIn),
         isKnown: false,
         refusal: 'charge_refused',
         things: 'charges',
@@ -160,7 +160,7 @@ function readRoutes(app: FastifyInstance, account: Account): void {
 
 /** Creates a charge, or revises the one with this txid. @source rules#sandbox.14 */
 function putCob(account: Account, txid: string, body: Static<typeof cobSolicitada>): void {
-  const { charges, clock, liar } = account.bank
+  const { charges, chargeSettler, clock, liar } = account.bank
   const existing = chargeOf(account.bank, txid)
   if (existing && liar.tells('repeatRefused')) {
     throw new EfiError(409, 'txid_duplicado', 'Campo txid informado já foi utilizado em outra cobrança')
@@ -169,21 +169,28 @@ function putCob(account: Account, txid: string, body: Static<typeof cobSolicitad
   const at = existing?.createdAt ?? clock.now()
   const [terms, details] = [termsOf(body, at), detailsOf(body)]
   if (existing) charges.revise(existing.id, terms, details)
-  else charges.create(txid, terms, { transactionId: txid, at, details })
+  else {
+    charges.create(txid, terms, { transactionId: txid, at, details })
+    chargeSettler.settle(txid)
+  }
 }
+
+const REMOVED_WITH_CHANGES =
+  'A cobrança está ATIVA, e a presente requisição propõe alterar seu status para REMOVIDA_PELO_USUARIO_RECEBEDOR juntamente com outras alterações.'
 
 function patchCob(account: Account, charge: Charge, body: CobRevisada): void {
   const { charges } = account.bank
   assertSemantics(account, body, charge)
   const { status, ...changes } = body
-  if (charge.status !== 'ACTIVE') throw invalid([violation('cob.status', 'A cobrança não está ATIVA.')])
+  if (charge.status !== 'ACTIVE')
+    throw invalid([violation('cob.status', 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.')])
   if (status === undefined) {
     const body = patched(charge, changes)
     charges.revise(charge.id, termsOf(body, charge.createdAt), detailsOf(body))
     return
   }
   if (Object.keys(changes).length > 0) {
-    throw invalid([violation('cob.status', 'A remoção da cobrança não pode vir com outras alterações.')])
+    throw invalid([violation('cob.status', REMOVED_WITH_CHANGES)])
   }
   charges.cancel(charge.id)
 }
@@ -229,7 +236,7 @@ function detailsOf({ infoAdicionais, valor: { modalidadeAlteracao } }: CobAsked)
   }
 }
 
-/** @throws Problem of what no schema can say @source BCB, API Pix (CobOperacaoInvalida) */
+/** Validates the rules that the schema cannot express. @throws Problem @source BCB, API Pix (CobOperacaoInvalida) */
 function assertSemantics({ bank, keys }: Account, body: CobRevisada, charge: Charge | undefined): void {
   const { valor, devedor, chave, loc } = body
   const faults = [
@@ -254,7 +261,7 @@ function locViolation(isOfAnother: boolean): Violation {
   )
 }
 
-/** The requested revision; `undefined` means the last. @throws Problem CobConsultaInvalida, where there is none such */
+/** Requested revision; `undefined` means the last. @throws Problem CobConsultaInvalida (unknown revision) */
 function revisionIn({ revisao }: Query, { revisions }: Charge): number | undefined {
   if (revisao === undefined) return undefined
   const revision = typeof revisao === 'string' && /^\d{1,9}$/.test(revisao) ? Number(revisao) : Number.NaN

@@ -1,10 +1,10 @@
-import type { PartnerChargeRequest } from '@pixgate/spec'
 import type { Book } from '../book.ts'
 import { instant } from '../events.ts'
 import type { ChargeDetails } from '../facts.ts'
 import { locationOfCharge } from '../locations.ts'
 import type { Charge, Revision } from '../operations.ts'
 import { valorOf } from './amounts.ts'
+import { type Person, personOf } from './people.ts'
 import { type Pix, pixOf } from './pix.ts'
 
 /** A charge. @source BCB, API Pix (CobGerada, CobCompleta) */
@@ -26,7 +26,7 @@ export interface Cob extends CobTerms {
 export interface CobTerms {
   readonly txid: string
   readonly revisao: number
-  readonly devedor?: { readonly cpf?: string; readonly cnpj?: string; readonly nome: string }
+  readonly devedor?: Person
   readonly status: CobStatus
   readonly valor: { readonly original: string; readonly modalidadeAlteracao?: number }
   readonly chave: string
@@ -88,11 +88,6 @@ export function cobTermsOf(charge: Charge, revision = charge.revisions.length - 
 /** Lifetime of a charge in seconds, counted from its creation. */
 export function lifeSeconds(charge: Charge, revision = charge.revisions.length - 1): number {
   return Math.round((Date.parse(revisionOf(charge, revision).terms.expiresAt) - charge.createdAt) / 1_000)
-}
-
-/** A person or company with name and document, as API Pix returns it. */
-export function personOf({ name: nome, document }: NonNullable<PartnerChargeRequest['payer']>) {
-  return document.length === 11 ? { cpf: document, nome } : { cnpj: document, nome }
 }
 
 function revisionOf(charge: Charge, revision: number): Revision {

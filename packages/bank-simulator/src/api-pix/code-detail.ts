@@ -5,15 +5,15 @@ import { instant } from '../events.ts'
 import { chargeOf } from './account.ts'
 import { valorOf } from './amounts.ts'
 import { cobTermsOf, lifeSeconds } from './cob.ts'
+import { maskedPerson } from './people.ts'
 import { Problem } from './problems.ts'
-import { maskedPerson } from './sent-pix.ts'
 
 /** Reported lifetime of a code that never expires. */
 const LIFE_SECONDS = 86_400
 
 /**
  * Response of Efí's «Detalhar QR Code Pix» for a dynamic code of this bank or another.
- * @throws Problem of a code that is static, as Efí does · Refused as {@link Bank.qrCodes} does
+ * @throws Problem QrcodeOperacaoInvalida (static code) · Refused pix_code_not_payable
  */
 export function codeDetail(bank: Bank, pixCode: string): object {
   const code = bank.qrCodes.decode(pixCode)

@@ -22,15 +22,41 @@ declare module 'fastify' {
   }
 }
 
+/** Texts of refusals in violations. @source BCB, API Pix («Tratamento de erros»), as far as it has them */
+const REASONS: Readonly<Record<RefusalCode, string>> = {
+  invalid_request: 'A requisição não respeita o schema.',
+  unauthorized: 'Requisição de participante autenticado que viola alguma regra de autorização.',
+  not_found: 'Entidade não encontrada.',
+  already_paid: 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.',
+  conflict: 'A presente requisição apresenta um id já utilizado por outra requisição.',
+  not_possible: 'A cobrança já existe, não está no status ATIVA, e a presente requisição busca alterá-la.',
+  amount_mismatch: 'O valor difere do valor do QR Code.',
+  charge_refused: 'A cobrança foi recusada pelo PSP recebedor.',
+  exceeds_payment:
+    'A presente requisição de devolução, em conjunto com as demais prévias devoluções, se aplicável, excederia o valor do pix originário.',
+  insufficient_balance: 'O saldo da conta é insuficiente.',
+  payment_not_found: 'Pix não encontrado para o e2eid informado.',
+  payout_refused: 'O pagamento foi recusado pelo PSP.',
+  pix_code_not_payable:
+    'O QR Code não pode ser pago: é desconhecido, expirou, já foi pago ou a cobrança não está ATIVA.',
+  refund_refused: 'A devolução foi recusada pelo PSP recebedor.',
+  unknown_decoding: 'O QR Code não foi detalhado com este id.',
+  internal_error: 'Condição inesperada ao processar requisição.',
+}
+
+/** Details of Fastify's own refusals by HTTP status. */
+const REQUEST_DETAILS: Readonly<Record<number, string>> = {
+  400: 'O corpo da requisição não é um JSON válido.',
+  413: 'O corpo da requisição é grande demais.',
+  415: 'O Content-Type da requisição não é suportado.',
+}
+
 const COMMON: Partial<Record<RefusalCode, ProblemType>> = {
   not_found: 'NaoEncontrado',
   internal_error: 'ErroInternoDoServidor',
 }
 
-/**
- * Sends an error response in the format of the standard or of Efí.
- * @param warn is told of what nobody foresaw
- */
+/** Sends an error response in the format of the standard or of Efí. Unhandled errors are warnings. */
 export function sendError(
   error: FastifyError | Error,
   request: FastifyRequest,
@@ -52,7 +78,7 @@ function sendRefused(
   const { refusals = {}, invalid = 'RequisicaoInvalida', entity = '' } = conventions ?? {}
   const type = refusals[error.errorCode] ?? COMMON[error.errorCode] ?? invalid
   if (typeof type === 'function') return sendEfiError(reply, type(error))
-  const violations = type === invalid ? [{ razao: error.message, propriedade: entity }] : []
+  const violations = type === invalid ? [{ razao: REASONS[error.errorCode], propriedade: entity }] : []
   return sendProblem(reply, new Problem(type, violations), request.id)
 }
 
@@ -67,7 +93,7 @@ function problemOf(
   }
   // Fastify's own errors: invalid JSON, size or content type.
   if ('statusCode' in error && error.statusCode !== undefined && error.statusCode < 500) {
-    return new Problem('RequisicaoInvalida', [], 400, error.message)
+    return new Problem('RequisicaoInvalida', [], 400, REQUEST_DETAILS[error.statusCode])
   }
   warn(`unhandled error: ${error.stack}`)
   return new Problem('ErroInternoDoServidor')

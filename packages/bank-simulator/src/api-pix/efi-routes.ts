@@ -2,7 +2,7 @@ import { limits, type PartnerPayoutRequest } from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { lastExecution } from '../executions.ts'
-import { courseFor, executeInstruction, settleOrder } from '../instructions.ts'
+import { behaviorFor, courseFor, executeInstruction, settleOrder } from '../instructions.ts'
 import type { Payout } from '../operations.ts'
 import { Refused } from '../refused.ts'
 import { balanceCents } from '../statement.ts'
@@ -50,6 +50,8 @@ const sending: Conventions = {
   entity: 'envio',
   refusals: {
     conflict: () => duplicate(),
+    // Efí's documents have no name for this error.
+    insufficient_balance: () => new EfiError(422, 'saldo_insuficiente', 'Saldo insuficiente para realizar o pagamento'),
     payout_refused: () => new EfiError(422, 'pagamento_negado', 'Pagamento negado por análises'),
     internal_error: () => new EfiError(500, 'erro_aplicacao', 'Ocorreu um erro ao validar a chave'),
   },
@@ -87,7 +89,7 @@ export function efiRoutes(app: FastifyInstance, account: Account): void {
       { schema: { body: pixSend }, config: { conventions: sending } },
       ({ params: { idEnvio }, body }, reply) => {
         assertSendable(account, idEnvio, body.pagador.chave)
-        return send(account, reply, { idEnvio, debitedKey: body.pagador.chave }, () => payoutOf(body))
+        return send(account, reply, idEnvio, body.pagador, () => payoutOf(body))
       },
     )
   }
@@ -96,9 +98,7 @@ export function efiRoutes(app: FastifyInstance, account: Account): void {
     { schema: { body: qrCodePay }, config: { conventions: paying } },
     ({ params: { idEnvio }, body }, reply) => {
       assertSendable(account, idEnvio, body.pagador.chave)
-      return send(account, reply, { idEnvio, debitedKey: body.pagador.chave }, () =>
-        codePayoutOf(account, idEnvio, body),
-      )
+      return send(account, reply, idEnvio, body.pagador, () => codePayoutOf(account, idEnvio, body))
     },
   )
   app.post<{ Body: Static<typeof qrCodeDetail> }>(
@@ -155,12 +155,13 @@ function readRoutes(app: FastifyInstance, account: Account): void {
 function send(
   account: Account,
   reply: FastifyReply,
-  { idEnvio, debitedKey }: { readonly idEnvio: string; readonly debitedKey: string },
+  idEnvio: string,
+  { chave: debitedKey, infoPagador }: Static<typeof pagador>,
   orderOf: () => PartnerPayoutRequest,
 ): Promise<object | undefined> {
   const { bank } = account
   const { book, payouts, liar } = bank
-  const { cashOut } = bank.switchboard.behavior
+  const cashOut = behaviorFor(infoPagador, bank.switchboard.behavior.cashOut)
   const isKnown = book.payouts.has(idEnvio)
   return executeInstruction(bank, reply, {
     behavior: cashOut,
@@ -180,7 +181,7 @@ function send(
   })
 }
 
-/** @throws EfiError of an order that cannot be one of this account */
+/** Validates the id and the debited key of an order. @throws EfiError valor_invalido · chave_invalida */
 function assertSendable({ keys }: Account, idEnvio: string, debitedKey: string): void {
   if (!SENT_ID.test(idEnvio))
     throw new EfiError(400, 'valor_invalido', 'Campo idEnvio deve respeitar ^[a-zA-Z0-9]{1,35}$')
@@ -188,7 +189,7 @@ function assertSendable({ keys }: Account, idEnvio: string, debitedKey: string):
   throw new EfiError(400, 'chave_invalida', 'A chave informada não faz referência à conta autenticada')
 }
 
-/** @throws EfiError of nothing to send, or of a key that is another's than the named document's */
+/** Payout order for a key. @throws EfiError valor_invalido · chave_nao_pertence_ao_documento */
 function payoutOf({
   valor,
   pagador: { infoPagador: description },

@@ -2,11 +2,9 @@ import type { Liar } from '../lies.ts'
 import { centsOf, valorOf } from './amounts.ts'
 import type { Cob } from './cob.ts'
 import type { Devolucao, Pix } from './pix.ts'
+import { motivoOf } from './reasons.ts'
 
-/** Reason of a false failure. */
-const FALSE_REASON = 'AC07: the account is closed'
-
-/** Response body for a charge: the truth or a lie. @param others the other charges @source rules#sandbox.11, rules#sandbox.16 */
+/** Response body for a charge, or a lie about it. @source rules#sandbox.11, rules#sandbox.16 */
 export function cobAnswer(liar: Liar, truth: Cob, others: () => Iterable<Cob>): Cob {
   const response = falsified(liar, truth, {
     foreignAnswer: () => another(others(), ({ txid }) => txid !== truth.txid),
@@ -41,7 +39,7 @@ export function devolucaoAnswer(liar: Liar, truth: Devolucao, others: () => Iter
     wrongAmount: () => ({ ...truth, valor: plusOneCentavo(truth.valor) }),
     falseFailure: () => {
       const { solicitacao } = truth.horario
-      return { ...truth, horario: { solicitacao }, status: 'NAO_REALIZADO' as const, motivo: FALSE_REASON }
+      return { ...truth, horario: { solicitacao }, status: 'NAO_REALIZADO' as const, motivo: motivoOf('AC07') }
     },
   })
 }

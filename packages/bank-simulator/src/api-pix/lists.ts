@@ -26,8 +26,9 @@ export const DOCUMENT_FILTERS = { cpf: /^\d{11}$/, cnpj: /^[0-9A-Z]{14}$/ } as c
 
 /**
  * Reads and validates the query of a list request.
- * @param filters the parameters that choose, besides the time
- * @throws Problem as `invalid` says, with every violation
+ * @param invalid the problem type of violations
+ * @param filters further parameters
+ * @throws Problem with every violation
  * @source BCB, API Pix (parameters, «ConsultaInvalida»)
  */
 export function readList(

@@ -5,7 +5,8 @@ import { instant } from '../events.ts'
 import type { Charge } from '../operations.ts'
 import { chargeOf } from './account.ts'
 import type { Credential } from './authority.ts'
-import { cobTermsOf, lifeSeconds, personOf } from './cob.ts'
+import { cobTermsOf, lifeSeconds } from './cob.ts'
+import { personOf } from './people.ts'
 import { Problem } from './problems.ts'
 
 /** Path of the public keys that verify the signatures. */
@@ -27,7 +28,7 @@ export function payloadRoutes(app: FastifyInstance, bank: Bank, signature: Crede
   app.get(KEYS_PATH, async () => ({ keys: [key] }))
 }
 
-/** @throws Problem of a location that shows no charge, or shows it no more */
+/** Charge of a location. @throws Problem CobPayloadNaoEncontrado (404 unknown, 410 removed) */
 function shownCharge(bank: Bank, txid: string): Charge {
   const charge = chargeOf(bank, txid)
   if (!charge) throw new Problem('CobPayloadNaoEncontrado')

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { lastExecution } from '../executions.ts'
-import { courseFor, executeInstruction, settleOrder } from '../instructions.ts'
+import type { Course } from '../facts.ts'
+import { behaviorFor, courseFor, executeInstruction, settleOrder } from '../instructions.ts'
 import type { Receipt } from '../operations.ts'
 import type { Account } from './account.ts'
 import { AMOUNT, centsOf } from './amounts.ts'
@@ -94,14 +95,14 @@ function returnRoutes(app: FastifyInstance, account: Account): void {
     { schema: { body: devolucaoSolicitada }, config: { conventions: returning } },
     ({ params: { e2eid, id }, body }, reply) => {
       assertReturnable(account, e2eid, id, body.valor)
-      const { refundIn } = bank.switchboard.behavior
+      const refundIn = behaviorFor(body.descricao, bank.switchboard.behavior.refundIn)
       const key = refundKey(account, e2eid, id)
       return executeInstruction(bank, reply, {
         behavior: refundIn,
         isKnown: book.refunds.has(key),
         refusal: 'refund_refused',
         things: 'refunds',
-        execute: () => putRefund(account, { endToEndId: e2eid, id, key }, body),
+        execute: () => putRefund(account, { endToEndId: e2eid, id, key }, body, courseFor(refundIn)),
         settle: () => settleOrder(bank, bank.refundSettler, lastExecution(key, book.refunds)),
         answer: () => {
           reply.code(201)
@@ -121,25 +122,32 @@ function returnRoutes(app: FastifyInstance, account: Account): void {
   )
 }
 
+const REPEATED_ID =
+  'A presente requisição de devolução apresenta um {id} já utilizado por outra requisição de devolução para o {e2eid} em questão.'
+
+const TOO_LATE =
+  'A presente requisição de devolução viola a janela de tempo permitida para solicitações de devoluções de um pix (90 dias desde a data de liquidação original do pix).'
+
 function putRefund(
   { bank }: Account,
   { endToEndId, id, key }: { readonly endToEndId: string; readonly id: string; readonly key: string },
   body: Static<typeof devolucaoSolicitada>,
+  course: Course,
 ): void {
-  const { book, refunds, liar, switchboard } = bank
-  if (book.refunds.has(key) && liar.tells('repeatRefused')) throw invalid('devolucao.id', 'O id já foi utilizado.')
+  const { book, refunds, liar } = bank
+  if (book.refunds.has(key) && liar.tells('repeatRefused')) throw invalid('devolucao.id', REPEATED_ID)
   const { valor, descricao: reason } = body
   const order = { endToEndId, valueCents: centsOf(valor), ...(reason !== undefined && { reason }) }
-  refunds.create(key, order, courseFor(switchboard.behavior.refundIn), id)
+  refunds.create(key, order, course, id)
 }
 
-/** @throws Problem of what only this protocol forbids */
+/** Validates what only API Pix requires of a return. @throws Problem PixDevolucaoInvalida */
 function assertReturnable(account: Account, e2eid: string, id: string, valor: string): void {
-  if (!RETURN_ID.test(id)) throw invalid('devolucao.id', 'O id da devolução não respeita o schema.')
+  if (!RETURN_ID.test(id)) throw invalid('devolucao.id', 'O campo devolucao.id não respeita o schema.')
   if (centsOf(valor) === 0) throw invalid('devolucao.valor', 'O campo devolucao.valor é zero.')
   const receipt = receiptOf(account, e2eid)
   if (receipt && Date.parse(receipt.payment.occurredAt) + RETURNABLE_MS < account.bank.clock.now()) {
-    throw invalid('pix.horario', 'A devolução viola a janela de 90 dias desde a liquidação do pix.')
+    throw invalid('pix.horario', TOO_LATE)
   }
 }
 

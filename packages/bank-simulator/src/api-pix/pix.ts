@@ -3,6 +3,8 @@ import { instant } from '../events.ts'
 import type { ReturnNature } from '../facts.ts'
 import type { Receipt, Refund, TakenBack } from '../operations.ts'
 import { valorOf } from './amounts.ts'
+import { maskedPerson, type Person, personOf } from './people.ts'
+import { motivoOf } from './reasons.ts'
 
 /** A received payment. @source BCB, API Pix (Pix) */
 export interface Pix {
@@ -12,6 +14,11 @@ export interface Pix {
   readonly componentesValor: { readonly original: { readonly valor: string } }
   readonly chave: string
   readonly horario: string
+  readonly infoPagador?: string
+  /** Not in the standard; Inter and Sicredi return it. */
+  readonly pagador?: Person
+  /** Not in the standard; Efí returns the payer here. */
+  readonly gnExtras?: { readonly pagador: Person }
   readonly devolucoes?: readonly Devolucao[]
 }
 
@@ -29,9 +36,10 @@ export interface Devolucao {
 
 const RETURN_STATUSES = { PROCESSING: 'EM_PROCESSAMENTO', CONFIRMED: 'DEVOLVIDO', FAILED: 'NAO_REALIZADO' } as const
 
-/** A payment as API Pix returns it. */
+/** A payment as API Pix returns it. The payer is in it only if a control set it. */
 export function pixOf(book: Book, receipt: Receipt): Pix {
-  const { payment, txid, pixKey: chave } = receipt
+  const { payment, txid, pixKey: chave, disclosure } = receipt
+  const { infoPagador, pagador } = disclosure
   const valor = valorOf(payment.valueCents)
   const devolucoes = devolucoesOf(book, receipt)
   return {
@@ -41,6 +49,8 @@ export function pixOf(book: Book, receipt: Receipt): Pix {
     componentesValor: { original: { valor } },
     chave,
     horario: payment.occurredAt,
+    ...(infoPagador !== undefined && { infoPagador }),
+    ...(pagador && { pagador: personOf(pagador), gnExtras: { pagador: maskedPerson(pagador) } }),
     ...(devolucoes.length > 0 && { devolucoes }),
   }
 }
@@ -55,7 +65,7 @@ export function devolucoesOf(book: Book, { refundIds, takenBack }: Receipt): Dev
 
 /** A refund as API Pix returns it. */
 export function devolucaoOf({ answer, order, returnId = '', acceptedAt }: Refund): Devolucao {
-  const { id, status, valueCents, occurredAt, errorCode, errorMessage } = answer
+  const { id, status, valueCents, occurredAt, errorCode } = answer
   return {
     id,
     rtrId: returnId,
@@ -64,7 +74,7 @@ export function devolucaoOf({ answer, order, returnId = '', acceptedAt }: Refund
     ...(order.reason !== undefined && { descricao: order.reason }),
     horario: { solicitacao: instant(acceptedAt), ...(occurredAt !== undefined && { liquidacao: occurredAt }) },
     status: RETURN_STATUSES[status],
-    ...(errorCode !== undefined && { motivo: `${errorCode}: ${errorMessage}` }),
+    ...(errorCode !== undefined && { motivo: motivoOf(errorCode) }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Problem types: HTTP status, title, default detail. @source BCB, API Pix («Tratamento de erros»), Efí for the last two */
 export const problemTypes = {
@@ -34,6 +34,12 @@ export const problemTypes = {
     400,
     'Devolução inválida.',
     'A requisição de devolução não respeita o schema ou não faz sentido semanticamente.',
+  ],
+  PayloadLocationNaoEncontrado: [404, 'Location não encontrada.', 'Location não encontrada para o id informado.'],
+  PayloadLocationConsultaInvalida: [
+    400,
+    'Consulta inválida.',
+    'Os parâmetros de consulta não respeitam o schema ou não fazem sentido semanticamente.',
   ],
   WebhookNaoEncontrado: [404, 'Webhook não encontrado.', 'O webhook da chave não encontra-se estabelecido.'],
   WebhookOperacaoInvalida: [
@@ -106,9 +112,27 @@ export function sendProblem(
 ): FastifyReply {
   const common = { type: `https://pix.bcb.gov.br/api/v2/error/${type}`, title: problemTypes[type][1], status, detail }
   const violacoes = violations.length > 0 ? { violacoes: violations } : {}
-  const text = JSON.stringify({ ...common, correlationId, ...violacoes })
+  return sendBody(reply, { ...common, correlationId, ...violacoes })
+}
+
+interface ProblemBody {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly correlationId: string
+}
+
+function sendBody(reply: FastifyReply, problem: ProblemBody): FastifyReply {
   // Sent as bytes: for text Fastify adds a charset parameter, which this media type does not have.
-  return reply.code(status).type('application/problem+json').send(Buffer.from(text))
+  const bytes = Buffer.from(JSON.stringify(problem))
+  return reply.code(problem.status).type('application/problem+json').send(bytes)
+}
+
+/** Sends 404 for a path that this server does not have. Its type is none of the standard's, which mean a missing object. */
+export function sendUnknownPath(reply: FastifyReply, { method, originalUrl, id }: FastifyRequest): FastifyReply {
+  const detail = `O simulador não tem este caminho: ${method} ${originalUrl.split('?')[0]}`
+  return sendBody(reply, { type: 'about:blank', title: 'Caminho inexistente', status: 404, detail, correlationId: id })
 }
 
 /** Sends an error response in Efí's own format. */

@@ -1,6 +1,8 @@
 import { instant } from '../events.ts'
 import type { Payout } from '../operations.ts'
 import { valorOf } from './amounts.ts'
+import { maskedPerson, type Person } from './people.ts'
+import { motivoOf } from './reasons.ts'
 
 /** An accepted Pix payment: the response of Efí's «Requisitar envio de Pix». */
 export interface AcceptedPix {
@@ -22,7 +24,7 @@ export interface SentPix {
   readonly status: SentStatus
   readonly infoPagador?: string
   readonly horario: { readonly solicitacao: string; readonly liquidacao?: string }
-  readonly favorecido: { readonly chave: string; readonly identificacao: MaskedPerson }
+  readonly favorecido: { readonly chave: string; readonly identificacao: Person }
   readonly devolucoes?: readonly SentReturn[]
 }
 
@@ -41,11 +43,6 @@ export interface SentItem {
   }
   readonly devolucoes?: readonly SentReturn[]
 }
-
-/** A person or company with name and document; a CPF is partly masked. */
-export type MaskedPerson =
-  | { readonly nome: string; readonly cpf: string }
-  | { readonly nome: string; readonly cnpj: string }
 
 type SentStatus = (typeof STATUSES)[Payout['answer']['status']]
 
@@ -69,7 +66,7 @@ export function acceptedPixOf({ answer, order, endToEndId = '', acceptedAt }: Pa
   return { idEnvio: answer.id, e2eId: endToEndId, endToEndId, valor, horario, status: 'EM_PROCESSAMENTO' }
 }
 
-/** A payout as Efí returns it for a query. @param key stands where its order named no key of the account */
+/** A payout as Efí returns it for a query. @param key debited key of an order that names none */
 export function sentPixOf(payout: Payout, key: string): SentPix {
   const { answer, order, endToEndId = '', acceptedAt, debitedKey: chave = key, pixKey = '' } = payout
   const { id: idEnvio, status, valueCents, occurredAt, recipient } = answer
@@ -89,23 +86,11 @@ export function sentPixOf(payout: Payout, key: string): SentPix {
 /** A payout as a callback reports it. */
 export function sentItemOf(payout: Payout): SentItem {
   const { answer, endToEndId = '', debitedKey: chave = '' } = payout
-  const { id: idEnvio, status, valueCents, occurredAt = null, errorCode: codigo, errorMessage: motivo = '' } = answer
-  const erro = codigo !== undefined && { codigo, origem: 'PSP do usuário recebedor', motivo }
+  const { id: idEnvio, status, valueCents, occurredAt = null, errorCode: codigo } = answer
+  const erro = codigo !== undefined && { codigo, origem: 'PSP do usuário recebedor', motivo: motivoOf(codigo) }
   const named = { endToEndId, chave, tipo: 'SOLICITACAO', status: STATUSES[status] } as const
   const gnExtras = { idEnvio, ...(erro && { erro }) }
   return { ...named, valor: valorOf(valueCents), horario: occurredAt, gnExtras, ...returnsOf(payout) }
-}
-
-/** The recipient of a payment as Efí returns it. */
-export function maskedPerson({
-  name: nome,
-  document,
-}: {
-  readonly name: string
-  readonly document: string
-}): MaskedPerson {
-  const [, first, second] = /^\d{3}(\d{3})(\d{3})\d{2}$/.exec(document) ?? []
-  return first === undefined ? { nome, cnpj: document } : { nome, cpf: `***.${first}.${second}-**` }
 }
 
 function returnsOf({ answer: { returns } }: Payout): { readonly devolucoes?: readonly SentReturn[] } {

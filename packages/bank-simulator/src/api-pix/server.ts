@@ -10,8 +10,9 @@ import type { Certificates } from './certificates.ts'
 import { cobRoutes } from './cob-routes.ts'
 import { sendError } from './conventions.ts'
 import { efiRoutes } from './efi-routes.ts'
+import { locRoutes } from './loc-routes.ts'
 import { pixRoutes } from './pix-routes.ts'
-import { Problem, sendProblem } from './problems.ts'
+import { Problem, sendProblem, sendUnknownPath } from './problems.ts'
 import { type Client, Tokens, tokenRoute } from './tokens.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
@@ -31,6 +32,8 @@ export interface Exchange {
 export interface ApiPixServerOptions {
   readonly certificates: Certificates
   readonly client: Client
+  /** Path before those of the standard, such as `/pix`. */
+  readonly pathPrefix: string
   /** Sends the test request when a webhook is registered. */
   readonly sender: Pick<CallbackSender, 'attempt'>
   /** Called with each request and its response. */
@@ -46,12 +49,12 @@ export interface ApiPixServerOptions {
  */
 export function createApiPixServer(
   account: Account,
-  { certificates, client, sender, onExchange, warn }: ApiPixServerOptions,
+  { certificates, client, pathPrefix, sender, onExchange, warn }: ApiPixServerOptions,
 ): FastifyInstance {
   const { bank } = account
   const { authority, server } = certificates
   const https = { cert: server.certificate, key: server.key, ca: authority.certificate, requestCert: true }
-  const app = apiPixApp(bank, { ...https, rejectUnauthorized: true }, warn)
+  const app = apiPixApp(bank, { ...https, rejectUnauthorized: true }, warn, (url) => standardPath(url, pathPrefix))
   app.server.on('connection', (socket) => {
     if (bank.liar.tells('handshakeRefused')) socket.destroy()
   })
@@ -72,6 +75,7 @@ export function createApiPixServer(
   }
   tokenRoute(app, tokens)
   cobRoutes(app, account)
+  locRoutes(app, account)
   pixRoutes(app, account)
   webhookRoutes(app, account, sender)
   efiRoutes(app, account)
@@ -79,12 +83,18 @@ export function createApiPixServer(
 }
 
 /** An HTTPS server with API Pix's error format. Every response waits until the book is on disk. */
-export function apiPixApp(bank: Bank, https: object, warn: (message: string) => void): FastifyInstance {
+export function apiPixApp(
+  bank: Bank,
+  https: object,
+  warn: (message: string) => void,
+  pathOf: (url: string) => string = (url) => url,
+): FastifyInstance {
   // Only the type of the raw server differs, which routes do not use.
   const app = fastify({
     https,
     bodyLimit: limits.bodyMaxBytes,
     forceCloseConnections: true,
+    rewriteUrl: ({ url = '/' }) => pathOf(url),
     genReqId: () => bank.chance.uuid(),
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true },
@@ -98,9 +108,20 @@ export function apiPixApp(bank: Bank, https: object, warn: (message: string) => 
     reply.header('date', new Date(bank.clock.now()).toUTCString())
     await bank.book.durable()
   })
-  app.setNotFoundHandler(async (request, reply) => sendProblem(reply, new Problem('NaoEncontrado'), request.id))
+  app.setNotFoundHandler(async (request, reply) => sendUnknownPath(reply, request))
   app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply, warn))
   return app
+}
+
+/**
+ * Path of a request as this server has it: without the prefix, and with version 2 of the standard's resources, because
+ * some banks have others (Santander `/v1/cob`, Sicredi `/v3/cob/{txid}`). Paths without the prefix are unknown, except
+ * that of the token.
+ */
+function standardPath(url: string, prefix: string): string {
+  if (url.startsWith('/oauth/')) return url
+  if (!url.startsWith(`${prefix}/`)) return `/outside${url}`
+  return url.slice(prefix.length).replace(/^\/v\d+\/(?=(?:cob|loc|pix|webhook)\b)/, '/v2/')
 }
 
 function exchangeOf({ method, url, body }: FastifyRequest, reply: FastifyReply, payload: unknown): Exchange {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Liar } from '../lies.ts'
 
-/** All scopes of this bank. @source BCB, API Pix (securitySchemes); Efí for the last five */
+/** All scopes of this bank. @source BCB, API Pix (securitySchemes); Efí from `pix.send` on */
 export const SCOPES = [
   'cob.read',
   'cob.write',
@@ -11,6 +11,7 @@ export const SCOPES = [
   'pix.write',
   'webhook.read',
   'webhook.write',
+  'payloadlocation.read',
   'pix.send',
   'gn.pix.send.read',
   'gn.qrcodes.read',
@@ -53,11 +54,13 @@ export class Tokens {
     this.#options = options
   }
 
-  /** Whether these are the client's credentials. */
-  isClient(id: string, secret: string): boolean {
+  /**
+   * Whether these are the client's credentials. Without a secret the client id alone counts, as the connection proves the
+   * client by its certificate (RFC 8705).
+   */
+  isClient({ id, secret }: Credentials): boolean {
     const { client } = this.#options
-    // Both are always compared, so that timing reveals nothing.
-    return [isEqual(id, client.id), isEqual(secret, client.secret)].every(Boolean)
+    return isEqual(id, client.id) && (secret === undefined || isEqual(secret, client.secret))
   }
 
   /** Issues a token for the requested scopes that are allowed, or for all allowed scopes if none are requested. */
@@ -84,20 +87,40 @@ export class Tokens {
   }
 }
 
-/** Adds `POST /oauth/token`. Accepts a form, as OAuth requires, and JSON, as Efí's client sends it. */
+/** Client id and secret of a token request. */
+interface Credentials {
+  readonly id: string
+  readonly secret?: string | undefined
+}
+
+/** Body of a token request. */
+interface TokenRequest {
+  readonly grant_type?: unknown
+  readonly scope?: unknown
+  readonly client_id?: unknown
+  readonly client_secret?: unknown
+}
+
+/**
+ * Adds `POST /oauth/token`. Accepts a form, as OAuth requires, and JSON, as Efí's client sends it. The credentials are in
+ * the `Authorization` header (Efí, Sicredi), in the body (Inter, Itaú, Santander), or only the id is (Sicoob).
+ */
 export function tokenRoute(app: FastifyInstance, tokens: Tokens): void {
   app.addContentTypeParser<string>('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, text, done) =>
     done(null, Object.fromEntries(new URLSearchParams(text))),
   )
-  app.post('/oauth/token', async ({ headers, body }, reply) => {
-    const [id = '', secret = ''] = basicCredentials(headers.authorization ?? '')
-    if (!tokens.isClient(id, secret)) {
+  app.post<{ Querystring: TokenRequest }>('/oauth/token', async ({ headers, query, body }, reply) => {
+    const request = (body ?? {}) as TokenRequest
+    const credentials =
+      headers.authorization === undefined ? bodyCredentials(request) : basicCredentials(headers.authorization)
+    if (!credentials || !tokens.isClient(credentials)) {
       return reply
         .code(401)
         .header('www-authenticate', 'Basic realm="pix"')
         .send({ error: 'invalid_client', error_description: 'Invalid or inactive credentials' })
     }
-    const { grant_type: grant, scope } = (body ?? {}) as { readonly grant_type?: unknown; readonly scope?: unknown }
+    // Santander's clients send the grant type in the query.
+    const { grant_type: grant = query.grant_type, scope } = request
     if (grant !== 'client_credentials') return reply.code(400).send({ error: 'unsupported_grant_type' })
     const { token, scopes } = tokens.issue(typeof scope === 'string' && scope !== '' ? scope : undefined)
     if (scopes.length === 0) return reply.code(400).send({ error: 'invalid_scope' })
@@ -106,11 +129,16 @@ export function tokenRoute(app: FastifyInstance, tokens: Tokens): void {
   })
 }
 
-function basicCredentials(authorization: string): string[] {
+function bodyCredentials({ client_id: id, client_secret: secret }: TokenRequest): Credentials | undefined {
+  if (typeof id !== 'string') return undefined
+  return { id, secret: secret === undefined ? undefined : String(secret) }
+}
+
+function basicCredentials(authorization: string): Credentials | undefined {
   const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(authorization) ?? []
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')
-  return colon < 0 ? [] : [text.slice(0, colon), text.slice(colon + 1)]
+  return colon < 0 ? undefined : { id: text.slice(0, colon), secret: text.slice(colon + 1) }
 }
 
 function isEqual(one: string, other: string): boolean {

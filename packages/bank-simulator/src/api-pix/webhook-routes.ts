@@ -26,7 +26,7 @@ export function webhookRoutes(app: FastifyInstance, account: Account, sender: Pi
     async ({ params: { chave }, body: { webhookUrl } }, reply) => {
       liar.mayFail('unavailable')
       assertOwnKey(account, chave)
-      if (!isAddress(webhookUrl)) throw invalid('O campo webhook.webhookUrl não respeita o schema.', webhookUrl)
+      if (!isAddress(webhookUrl)) throw invalid('Campo webhook.webhookUrl não respeita o schema.', webhookUrl)
       const test = { evento: 'teste_webhook', data_criacao: instant(clock.now()) }
       assertAccepted(await sender.attempt(webhookUrl, test), webhookUrl)
       book.record({ fact: 'webhook set', at: clock.now(), pixKey: chave, url: webhookUrl })
@@ -77,14 +77,17 @@ function assertOwnKey({ keys }: Account, chave: string): void {
   throw new Problem('WebhookOperacaoInvalida', [{ razao, propriedade: 'chave', valor: chave }])
 }
 
-/** Whether a text is an HTTPS URL, or an HTTP URL on this machine. */
+/** Whether a text is an HTTPS URL, or an HTTP URL on this machine or of a container, whose name has no dot. */
 function isAddress(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.hash !== '') return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && /^(?:localhost|127\.0\.0\.1)$/.test(url.hostname))
+  return (
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && /^(?:127\.0\.0\.1|[\w-]+|host\.docker\.internal)$/.test(url.hostname))
+  )
 }
 
-/** @throws Problem where whoever is there does not take the test call */
+/** Asserts that the webhook accepted the test request. */
 function assertAccepted(result: AttemptResult, url: string): void {
   if ('reason' in result) throw invalid(`A URL informada está inacessível: ${result.reason}`, url)
   if (result.status < 200 || result.status >= 300) {

@@ -185,13 +185,12 @@ test('[sandbox.14] the location of another charge is refused, the charge’s own
   assert.match(answer.body.violacoes[0].razao, /já está sendo utilizado/)
 })
 
-test('[sandbox.14] an unknown charge or path gets 404, an unknown revision 400', async (t) => {
+test('[sandbox.14] an unknown charge gets 404, an unknown revision 400', async (t) => {
   const bank = await startApiPixBank(t)
   assert.deepEqual(problemIn(await bank.call('GET', `/v2/cob/${TXID}`)), [404, 'CobNaoEncontrado'])
   assert.deepEqual(problemIn(await bank.call('PATCH', `/v2/cob/${TXID}`, {})), [404, 'CobNaoEncontrado'])
   await bank.cob()
   assert.deepEqual(problemIn(await bank.call('GET', `/v2/cob/${TXID}?revisao=1`)), [400, 'CobConsultaInvalida'])
-  assert.deepEqual(problemIn(await bank.call('GET', '/v2/cobv/x')), [404, 'NaoEncontrado'])
 })
 
 test('[sandbox.14] the list returns the charges of a window, filtered by document and status, in pages', async (t) => {

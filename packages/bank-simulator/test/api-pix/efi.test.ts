@@ -158,6 +158,27 @@ test('[sandbox.18] the balance can be negative and includes blocked amounts on r
   assert.equal((await bank.call('GET', '/v2/gn/saldo')).body.saldo, '-100.01')
 })
 
+test('[sandbox.18] without overdraft, an order beyond the balance and the orders in progress is refused', async (t) => {
+  const bank = await startApiPixBank(t, { hasOverdraft: false })
+  const beyond = await send(bank, {}, 'vazio1')
+  assert.deepEqual([beyond.status, beyond.body.nome], [422, 'saldo_insuficiente'])
+  await bank.control('POST', '/control/payments', { pixKey: KEYS[1], valueCents: 2_000 })
+  await bank.control('PUT', '/control/behavior', { cashOut: 'manual' })
+  assert.equal((await send(bank, {}, 'coberto1')).status, 201)
+  assert.equal((await send(bank, {}, 'vazio2')).status, 422)
+  await bank.control('POST', '/control/payouts/coberto1/fail')
+  assert.equal((await send(bank, {}, 'coberto2')).status, 201)
+})
+
+test('[sandbox.14] without overdraft, a return beyond the balance is refused with its reason in Portuguese', async (t) => {
+  const bank = await startApiPixBank(t, { hasOverdraft: false })
+  const endToEndId = await bank.paidCob()
+  await bank.control('POST', '/control/debits', { valueCents: 14_999 })
+  const refused = await bank.call('PUT', `/v2/pix/${endToEndId}/devolucao/1`, { valor: '1.00' })
+  assert.deepEqual(problemIn(refused), [400, 'PixDevolucaoInvalida'])
+  assert.match(refused.body.violacoes[0].razao, /saldo/)
+})
+
 test('[sandbox.18] each of Efí’s endpoints requires its own scope', async (t) => {
   const bank = await startApiPixBank(t)
   const token = await bank.token('cob.read')
@@ -184,8 +205,8 @@ test('[sandbox.15] the webhook of the debited key receives the outcome of a sent
   const receiver = await startReceiver(t, bank.apiPix)
   await bank.call('PUT', `/v2/webhook/${KEY}`, { webhookUrl: receiver.url })
   const { e2eId } = (await send(bank)).body
-  const [, told] = await receiver.arrived(2)
-  const { horario, ...item } = told?.body.pix[0] ?? {}
+  const [, reported] = await receiver.arrived(2)
+  const { horario, ...item } = reported?.body.pix[0] ?? {}
   const named = { endToEndId: e2eId, chave: KEY, tipo: 'SOLICITACAO', valor: '12.34' }
   assert.deepEqual(item, { ...named, status: 'REALIZADO', gnExtras: { idEnvio: SENT_ID } })
   assert.ok(horario)
@@ -233,9 +254,9 @@ test('[sandbox.16] a callback reports a failure of a sent Pix before its success
   await bank.call('PUT', `/v2/webhook/${KEY}`, { webhookUrl: receiver.url })
   await bank.lie('eventFalseFailure')
   await send(bank)
-  const told = await receiver.arrived(2, 1)
+  const reported = await receiver.arrived(2, 1)
   assert.deepEqual(
-    told.map(({ body }) => body.pix[0].status),
+    reported.map(({ body }) => body.pix[0].status),
     ['NAO_REALIZADO', 'REALIZADO'],
   )
   await bank.lie('eventForeign')

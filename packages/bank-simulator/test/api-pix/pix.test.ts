@@ -147,6 +147,20 @@ test('[sandbox.17] a payment to a key without a charge is in the balance and the
   assert.equal((await bank.control('GET', '/control/book')).body.availableCents, 700)
 })
 
+test('[sandbox.2] a payment has the payer and the text that the control sets, and neither by default', async (t) => {
+  const bank = await startApiPixBank(t)
+  await bank.cob()
+  const payer = { name: 'Ana Lima', document: '93541134780' }
+  const { body } = await bank.control('POST', `/control/charges/${TXID}/pay`, { payer, infoPagador: 'Mesa 7' })
+  const { body: pix } = await bank.call('GET', `/v2/pix/${body.endToEndId}`)
+  assert.deepEqual([pix.infoPagador, pix.pagador], ['Mesa 7', { cpf: '93541134780', nome: 'Ana Lima' }])
+  assert.deepEqual(pix.gnExtras, { pagador: { nome: 'Ana Lima', cpf: '***.411.347-**' } })
+  const toKey = await bank.control('POST', '/control/payments', { pixKey: KEYS[1], valueCents: 5, infoPagador: 'Oi' })
+  assert.equal((await bank.call('GET', `/v2/pix/${toKey.body.endToEndId}`)).body.infoPagador, 'Oi')
+  const { body: plain } = await bank.call('GET', `/v2/pix/${await bank.paidCob('0198c0de7a11700080005f1d3c2b1a10')}`)
+  assert.deepEqual([plain.infoPagador, plain.pagador, plain.gnExtras], [undefined, undefined, undefined])
+})
+
 test('[sandbox.14] the list returns the payments of a window, by every filter and in pages', async (t) => {
   const clock = steppedClock()
   const bank = await startApiPixBank(t, { clock })

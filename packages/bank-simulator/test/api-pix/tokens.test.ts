@@ -9,7 +9,7 @@ async function asking(t: TestContext) {
   t.after(() => agent.destroy())
   const ask = (body: unknown, headers: Record<string, string> = { authorization: basic(CLIENT) }) =>
     send(bank.apiPix, agent, 'POST', '/oauth/token', body, headers)
-  return { bank, ask }
+  return { bank, agent, ask }
 }
 
 test('[sandbox.14] a token request by form or JSON returns a token with all or the requested scopes', async (t) => {
@@ -21,6 +21,29 @@ test('[sandbox.14] a token request by form or JSON returns a token with all or t
   assert.equal(headers['cache-control'], 'no-store')
   const whole = await ask({ grant_type: 'client_credentials' })
   assert.match(whole.body.scope, /^cob\.read cob\.write pix\.read .*gn\.balance\.read$/)
+})
+
+test('[sandbox.14] credentials in the body, or the client id beside the certificate, get a token', async (t) => {
+  const { ask } = await asking(t)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { id, secret } = CLIENT
+  for (const [body, status] of [
+    [`grant_type=client_credentials&client_id=${id}&client_secret=${secret}`, 200],
+    [`grant_type=client_credentials&client_id=${id}`, 200],
+    [`grant_type=client_credentials&client_id=${id}&client_secret=x`, 401],
+    [`grant_type=client_credentials&client_id=${id}&client_secret=`, 401],
+    ['grant_type=client_credentials&client_id=x', 401],
+    ['grant_type=client_credentials', 401],
+  ] as const) {
+    assert.equal((await ask(body, form)).status, status, body)
+  }
+})
+
+test('[sandbox.14] the grant type can be in the query', async (t) => {
+  const { bank, agent } = await asking(t)
+  const path = '/oauth/token?grant_type=client_credentials'
+  const headers = { authorization: basic(CLIENT) }
+  assert.equal((await send(bank.apiPix, agent, 'POST', path, undefined, headers)).status, 200)
 })
 
 test('[sandbox.14] wrong client credentials get 401; another grant type or unknown scopes get 400', async (t) => {
@@ -57,6 +80,8 @@ test('[sandbox.14] each endpoint requires its own scope', async (t) => {
     ['PATCH', '/v2/cob/x'],
     ['GET', '/v2/cob/x'],
     ['GET', '/v2/cob'],
+    ['GET', '/v2/loc/1'],
+    ['GET', '/v2/loc/1/qrcode'],
     ['GET', '/v2/pix/x'],
     ['GET', '/v2/pix'],
     ['PUT', '/v2/pix/x/devolucao/1'],

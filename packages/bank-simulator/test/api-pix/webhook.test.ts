@@ -32,7 +32,7 @@ function register(bank: ApiPixBank, webhookUrl: string, key: string = KEY) {
   return bank.call('PUT', `/v2/webhook/${encodeURIComponent(key)}`, { webhookUrl })
 }
 
-/** Resolves when nobody is to be told anything any more. */
+/** Resolves when no callback is pending. */
 async function settled(bank: ApiPixBank): Promise<void> {
   while ((await bank.control('GET', '/control/book')).body.notices.pending > 0);
 }
@@ -40,10 +40,10 @@ async function settled(bank: ApiPixBank): Promise<void> {
 test('[sandbox.15] registering a webhook sends a test request; then the webhook receives payments, with the bank’s certificate', async (t) => {
   const { bank, receiver } = await registered(t)
   const endToEndId = await bank.paidCob()
-  const [tested, told] = await receiver.arrived(2)
+  const [tested, callback] = await receiver.arrived(2)
   assert.deepEqual([tested?.path, tested?.body.evento, tested?.isFromBank], ['/avisos', 'teste_webhook', true])
-  assert.deepEqual([told?.path, told?.isFromBank], ['/avisos/pix', true])
-  assert.deepEqual(told?.body, { pix: [(await bank.call('GET', `/v2/pix/${endToEndId}`)).body] })
+  assert.deepEqual([callback?.path, callback?.isFromBank], ['/avisos/pix', true])
+  assert.deepEqual(callback?.body, { pix: [(await bank.call('GET', `/v2/pix/${endToEndId}`)).body] })
   await settled(bank)
   assert.equal(receiver.received.length, 2)
 })
@@ -69,8 +69,8 @@ test('[sandbox.15] callbacks are sent only for payments with a txid to keys that
   await bank.control('POST', '/control/payments', { pixKey: KEY, valueCents: 1 })
   await bank.control('POST', '/control/payments', { pixKey: CNPJ_KEY, valueCents: 2, txid: 'balcao' })
   await bank.control('POST', '/control/payments', { pixKey: KEY, valueCents: 3, txid: 'balcao' })
-  const [told] = await receiver.arrived(1, 1)
-  assert.deepEqual([told?.body.pix[0].txid, told?.body.pix[0].valor], ['balcao', '0.03'])
+  const [callback] = await receiver.arrived(1, 1)
+  assert.deepEqual([callback?.body.pix[0].txid, callback?.body.pix[0].valor], ['balcao', '0.03'])
   await settled(bank)
   assert.equal(receiver.received.length, 2)
 })
@@ -78,8 +78,8 @@ test('[sandbox.15] callbacks are sent only for payments with a txid to keys that
 test('[sandbox.15] the suffix is appended to the whole URL, so Efí’s query receives it', async (t) => {
   const { bank, receiver } = await registered(t, '?hmac=abc&ignorar=')
   await bank.paidCob()
-  const [tested, told] = await receiver.arrived(2)
-  assert.deepEqual([tested?.path, told?.path], ['/avisos?hmac=abc&ignorar=', '/avisos?hmac=abc&ignorar=/pix'])
+  const [tested, callback] = await receiver.arrived(2)
+  assert.deepEqual([tested?.path, callback?.path], ['/avisos?hmac=abc&ignorar=', '/avisos?hmac=abc&ignorar=/pix'])
 })
 
 test('[sandbox.15] a callback is retried until a 2xx response, even across a restart', async (t) => {
@@ -91,8 +91,8 @@ test('[sandbox.15] a callback is retried until a 2xx response, even across a res
   isTaken = true
   const before = receiver.received.length
   const again = await startApiPixBank(t, { dataDirectory: bank.directory })
-  const [told] = await receiver.arrived(1, before)
-  assert.deepEqual([told?.path, told?.body.pix[0].endToEndId], ['/avisos/pix', endToEndId])
+  const [callback] = await receiver.arrived(1, before)
+  assert.deepEqual([callback?.path, callback?.body.pix[0].endToEndId], ['/avisos/pix', endToEndId])
   await settled(again)
   assert.equal(receiver.received.length, before + 1)
 })
@@ -163,10 +163,10 @@ test('[sandbox.16] a callback is lost, doubled, has a wrong amount, no txid, ano
     await bank.lie(...lies)
     const before = receiver.received.length
     await bank.control('POST', `/control/charges/${TXID}/pay`)
-    const told = await receiver.arrived(count, before)
+    const callback = await receiver.arrived(count, before)
     await settled(bank)
     assert.equal(receiver.received.length, before + count)
-    return told.map(({ body }) => body.pix[0])
+    return callback.map(({ body }) => body.pix[0])
   }
   assert.deepEqual(await under(0, 'eventLost'), [])
   const [one, same] = await under(2, 'eventDoubled')
@@ -186,9 +186,9 @@ test('[sandbox.16] callbacks are sent in batches', async (t) => {
   await bank.lie('eventsBatched')
   for (const valueCents of [1, 2, 3]) await bank.control('POST', `/control/charges/${TXID}/pay`, { valueCents })
   await settled(bank)
-  const told = receiver.received.slice(1).map(({ body }) => body.pix.map(({ valor }: { valor: string }) => valor))
-  assert.deepEqual(told.flat().sort(), ['0.01', '0.02', '0.03'])
-  assert.ok(told.length < 3, JSON.stringify(told))
+  const callback = receiver.received.slice(1).map(({ body }) => body.pix.map(({ valor }: { valor: string }) => valor))
+  assert.deepEqual(callback.flat().sort(), ['0.01', '0.02', '0.03'])
+  assert.ok(callback.length < 3, JSON.stringify(callback))
 })
 
 test('[sandbox.16] a callback is sent late', async (t) => {

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 
 /**
- * Keeps what was said where somebody wants to hold it against the Central Bank's document: in the file that
+ * Records exchanges for a comparison with the Central Bank's document: in the file that
  * PIXGATE_API_PIX_RECORDING names, an exchange a line, for `npm run judge-api-pix`.
  */
 export function record(exchange: object): void {

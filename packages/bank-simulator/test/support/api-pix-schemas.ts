@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { Errors } from 'typebox/value'
 
-/** The answers of API Pix and of Efí's calls, as their documents have them; nothing is in them that is not said there. */
+/** Strict schemas of the responses of API Pix and of Efí, after their documents. */
 
 const valor = Type.String({ pattern: '^\\d{1,10}\\.\\d{2}$' })
 const instant = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' })
@@ -24,6 +24,8 @@ const devolucao = strict({
   motivo: Type.Optional(Type.String({ maxLength: 140 })),
 })
 
+const person = strict({ nome: Type.String(), cpf: Type.Optional(Type.String()), cnpj: Type.Optional(Type.String()) })
+
 const pixParts = {
   endToEndId,
   txid: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' })),
@@ -32,21 +34,26 @@ const pixParts = {
   chave,
   horario: instant,
   infoPagador: Type.Optional(Type.String({ maxLength: 140 })),
+  // Not in the standard: banks' own fields.
+  pagador: Type.Optional(person),
+  gnExtras: Type.Optional(strict({ pagador: person })),
   devolucoes: Type.Optional(Type.Array(devolucao, { minItems: 1 })),
 }
+
+const loc = strict({
+  id: Type.Integer({ minimum: 1 }),
+  txid,
+  location: Type.String({ maxLength: 77 }),
+  tipoCob: Type.Literal('cob'),
+  criacao: instant,
+})
 
 const cobParts = {
   calendario: strict({ criacao: instant, expiracao: Type.Integer({ minimum: 1 }) }),
   txid,
   revisao: Type.Integer({ minimum: 0 }),
   devedor: Type.Optional(Type.Union([strict({ cpf, nome }), strict({ cnpj, nome })])),
-  loc: strict({
-    id: Type.Integer({ minimum: 1 }),
-    txid,
-    location: Type.String({ maxLength: 77 }),
-    tipoCob: Type.Literal('cob'),
-    criacao: instant,
-  }),
+  loc,
   location: Type.String({ maxLength: 77 }),
   status: Type.Enum(['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP']),
   valor: strict({ original: valor, modalidadeAlteracao: Type.Optional(Type.Integer({ minimum: 0, maximum: 1 })) }),
@@ -83,8 +90,6 @@ const sent = strict({
   status: Type.Literal('EM_PROCESSAMENTO'),
 })
 
-const person = { nome: Type.String(), cpf: Type.Optional(Type.String()), cnpj: Type.Optional(Type.String()) }
-
 const sentDetail = strict({
   endToEndId,
   idEnvio: Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' }),
@@ -93,7 +98,7 @@ const sentDetail = strict({
   status: Type.Enum(['EM_PROCESSAMENTO', 'REALIZADO', 'NAO_REALIZADO']),
   infoPagador: Type.Optional(Type.String({ maxLength: 140 })),
   horario: strict({ solicitacao: instant, liquidacao: Type.Optional(instant) }),
-  favorecido: strict({ chave, identificacao: strict(person) }),
+  favorecido: strict({ chave, identificacao: person }),
   devolucoes: Type.Optional(Type.Array(strict({ rtrId, valor, horario: instant }), { minItems: 1 })),
 })
 
@@ -103,8 +108,8 @@ const codeDetail = strict({
   revisao: Type.Integer({ minimum: 0 }),
   calendario: strict({ criacao: instant, apresentacao: instant, expiracao: Type.Integer({ minimum: 1 }) }),
   status: cobParts.status,
-  devedor: Type.Optional(strict(person)),
-  recebedor: strict(person),
+  devedor: Type.Optional(person),
+  recebedor: person,
   valor: strict({ original: valor, final: valor }),
   chave,
   solicitacaoPagador: cobParts.solicitacaoPagador,
@@ -112,7 +117,7 @@ const codeDetail = strict({
 })
 
 const problem = strict({
-  type: Type.String({ pattern: '^https://pix\\.bcb\\.gov\\.br/api/v2/error/[A-Za-z]+$' }),
+  type: Type.String({ pattern: '^https://pix\\.bcb\\.gov\\.br/api/v2/error/[A-Za-z]+$|^about:blank$' }),
   title: Type.String({ minLength: 1 }),
   status: Type.Integer(),
   detail: Type.String({ minLength: 1 }),
@@ -127,7 +132,7 @@ const problem = strict({
 
 const efiError = strict({ nome: Type.String({ pattern: '^[a-z_]+$' }), mensagem: Type.String({ minLength: 1 }) })
 
-/** What a call is answered when it succeeds; the first line that fits the call says it. */
+/** Schema of the successful response of each call; the first match counts. */
 const answers: readonly (readonly [call: RegExp, status: number, schema: TSchema])[] = [
   [/^(?:PUT \/v2\/cob\/[^/?]+|POST \/v2\/cob)$/, 201, strict(cobParts)],
   [/^PATCH \/v2\/cob\/[^/?]+$/, 200, strict(cobParts)],
@@ -160,6 +165,15 @@ const answers: readonly (readonly [call: RegExp, status: number, schema: TSchema
       },
       { pix: Type.Array(strict(pixParts)) },
     ),
+  ],
+  [/^GET \/v2\/loc\/[^/?]+$/, 200, loc],
+  [
+    /^GET \/v2\/loc\/[^/?]+\/qrcode$/,
+    200,
+    strict({
+      qrcode: Type.String({ maxLength: 512 }),
+      imagemQrcode: Type.String({ pattern: '^data:image/svg\\+xml;base64,' }),
+    }),
   ],
   [/^PUT \/v2\/webhook\/[^/?]+$/, 200, Type.Literal('')],
   [/^DELETE \/v2\/webhook\/[^/?]+$/, 204, Type.Literal('')],
@@ -198,11 +212,11 @@ const answers: readonly (readonly [call: RegExp, status: number, schema: TSchema
   ],
 ]
 
-/** What of an answer does not fit the documents. */
+/** Deviations of a response from its schema. */
 export function faultsOf(method: string, path: string, status: number, body: unknown): string[] {
   if (status >= 500 && typeof body === 'string') return []
   const schema = status >= 400 ? refusalSchema(body) : schemaOf(`${method} ${path}`, status)
-  if (schema === undefined) return [`nobody says what ${method} ${path} is answered with ${status}`]
+  if (schema === undefined) return [`no schema for ${method} ${path} ${status}`]
   return [...Errors(schema, body)].map((error) => `${error.instancePath} ${error.message}`)
 }
 

@@ -10,16 +10,16 @@ import { faultsOf } from './api-pix-schemas.ts'
 import { type Answer, bankDirectory, callsTo, SECRET, type TestBank, TOKEN } from './bank.ts'
 import { runningClock } from './clocks.ts'
 
-/** Who calls in every test. */
+/** OAuth client of the tests. */
 export const CLIENT = { id: 'Client_Id_test', secret: 'Client_Secret_test' }
 
 /** The account's keys. */
 export const KEYS = ['11222333000181', 'loja@exemplo.com.br'] as const
 
-/** The txid of the charge that the tests ask for. */
+/** Txid of {@link COB}. */
 export const TXID = '0198c0de7a11700080005f1d3c2b1a09'
 
-/** What the tests ask for. */
+/** Charge of the tests. */
 export const COB = {
   calendario: { expiracao: 3_600 },
   devedor: { cpf: '11144477735', nome: 'João Souza' },
@@ -29,7 +29,7 @@ export const COB = {
   infoAdicionais: [{ nome: 'Loja', valor: 'Centro' }],
 }
 
-/** Every instant of the tests is in it. */
+/** Query of a window with all times of the tests. */
 export const WINDOW = 'inicio=2026-11-01T00:00:00Z&fim=2026-12-01T00:00:00Z'
 
 let certificates: Promise<string> | undefined
@@ -44,9 +44,9 @@ after(async () => {
   if (certificates) await rm(await certificates, { recursive: true, force: true })
 })
 
-/** How a call differs from an ordinary one. */
+/** Deviations of a call. */
 export interface CallOptions {
-  /** In place of a good token. */
+  /** Instead of a valid token. */
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -57,25 +57,25 @@ export interface HttpsAnswer extends Answer {
   readonly text: string
 }
 
-/** A bank that speaks API Pix too. */
+/** A bank with API Pix. */
 export interface ApiPixBank extends Pick<TestBank, 'book' | 'url' | 'stop'> {
   readonly apiPix: ApiPix
   readonly directory: string
-  /** A control. */
+  /** Calls a control. */
   control(method: string, path: string, body?: unknown): Promise<Answer>
-  /** Calls with a good certificate and a good token; whatever is answered must fit the standard. */
+  /** Calls with a valid certificate and token, and asserts that the response conforms to the standard. */
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<HttpsAnswer>
-  /** Gets a token, of these scopes. */
+  /** Gets a token with these scopes. */
   token(scope?: string): Promise<string>
-  /** Asks for a charge, of {@link COB} unless it says otherwise. */
+  /** Creates a charge, {@link COB} by default. */
   cob(change?: object, txid?: string): Promise<HttpsAnswer>
-  /** Asks for a charge and pays it. @returns the payment's end-to-end id */
+  /** Creates and pays a charge. @returns the EndToEndId */
   paidCob(txid?: string): Promise<string>
-  /** Makes the bank tell these lies at every occasion. */
+  /** Sets these lies to apply always. */
   lie(...lies: string[]): Promise<Answer>
 }
 
-/** Starts a bank; it goes with the test. */
+/** Starts a bank until the end of the test. */
 export async function startApiPixBank(t: TestContext, options: Partial<SimulatorOptions> = {}): Promise<ApiPixBank> {
   const directory = options.dataDirectory ?? (await bankDirectory(t))
   const simulator = await startSimulator({
@@ -133,7 +133,7 @@ export function agentOf({ certificates }: ApiPix, client: Credential | undefined
   })
 }
 
-/** Makes one call. @throws as undici does, where there is no whole answer */
+/** Makes one call. Rejects without a complete response. */
 export async function send(
   { url }: Pick<ApiPix, 'url'>,
   agent: Agent,
@@ -161,12 +161,12 @@ export async function tokenOf(apiPix: ApiPix, agent: Agent, scope?: string): Pro
   return answer.body.access_token
 }
 
-/** How a client says who it is. */
+/** HTTP Basic credentials of a client. */
 export function basic({ id, secret }: { readonly id: string; readonly secret: string }): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
 }
 
-/** What of a request is wrong, by an answer. */
+/** Invalid properties of a request, by the response. */
 export function violated({ body }: Answer): string[] {
   return (body.violacoes ?? []).map(({ propriedade }: { propriedade: string }) => propriedade)
 }

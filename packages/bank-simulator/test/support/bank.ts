@@ -5,19 +5,19 @@ import type { TestContext } from 'node:test'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/index.ts'
 import { runningClock } from './clocks.ts'
 
-/** What every bank of the tests asks for. */
+/** Bearer token of the tests. */
 export const TOKEN = 'the token'
 
-/** What every bank of the tests signs with. */
+/** Secret that signs events in the tests. */
 export const SECRET = 'the secret'
 
-/** Nobody listens there. */
+/** URL without a listener. */
 export const NOBODY = 'http://127.0.0.1:1'
 
-/** Our id of the charge that the tests ask for. */
+/** Id of the charge of the tests. */
 export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
-/** What the tests ask for; it expires an hour after their clocks begin. */
+/** Charge of the tests; expires an hour after their clocks begin. */
 export const TERMS = {
   valueCents: 15_000,
   expiresAt: '2026-11-21T14:15:30.000Z',
@@ -26,7 +26,7 @@ export const TERMS = {
   merchant: { pixKey: 'loja@exemplo.com.br', name: 'Loja Exemplo', city: 'São Paulo' },
 }
 
-/** Our id of the payout that the tests ask for. */
+/** Id of the payout of the tests. */
 export const PAYOUT_ID = '0198c0de-8b22-7000-8000-2c3d4e5f6a7b'
 
 /** A payout to a key. */
@@ -36,10 +36,10 @@ export const PAYOUT = {
   recipient: { pixKey: 'ana@exemplo.com.br', pixKeyType: 'email', name: 'Ana Lima', document: '93541134780' },
 }
 
-/** Our id of the refund that the tests ask for. */
+/** Id of the refund of the tests. */
 export const REFUND_ID = '0198c0de-9c33-7000-8000-3d4e5f6a7b8c'
 
-/** How a bank of the tests behaves until it is told otherwise. */
+/** Default behaviour of a bank. */
 export const WELL_BEHAVED = {
   cashIn: 'answer',
   cashOut: 'auto',
@@ -57,23 +57,23 @@ export interface Answer {
   readonly body: any
 }
 
-/** A bank and the way to call it. */
+/** A bank with functions that call it. */
 export interface TestBank extends Simulator {
   readonly directory: string
   call(method: string, path: string, body?: unknown): Promise<Answer>
-  /** Asks for a charge, of {@link TERMS} unless told otherwise. */
+  /** Creates a charge, {@link TERMS} by default. */
   charge(id?: string, terms?: object): Promise<Answer>
-  /** Asks for a charge and pays it. @returns the payment's end-to-end id */
+  /** Creates and pays a charge. @returns the EndToEndId */
   paidCharge(id?: string): Promise<string>
-  /** Asks for a payout, of {@link PAYOUT} unless told otherwise. */
+  /** Orders a payout, {@link PAYOUT} by default. */
   payout(id?: string, order?: object): Promise<Answer>
-  /** Asks for a refund of a payment, under {@link REFUND_ID} unless told otherwise. */
+  /** Orders a refund, with {@link REFUND_ID} by default. */
   refund(endToEndId: string, valueCents: number, id?: string): Promise<Answer>
   /** Changes how the bank behaves. */
   behave(change: object): Promise<Answer>
 }
 
-/** Starts a bank; it goes with the test, and its book too unless a directory is given. */
+/** Starts a bank until the end of the test, which also removes its book, unless a directory is given. */
 export async function startBank(t: TestContext, options: Partial<SimulatorOptions> = {}): Promise<TestBank> {
   const directory = options.dataDirectory ?? (await bankDirectory(t))
   const simulator = await startSimulator({
@@ -109,14 +109,14 @@ export async function startBank(t: TestContext, options: Partial<SimulatorOption
   }
 }
 
-/** A directory for a book; it goes with the test. */
+/** Creates a directory for a book until the end of the test. */
 export async function bankDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-bank-'))
   t.after(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** The way to call a bank that listens at an address. */
+/** Function that calls the bank at an address. */
 export function callsTo(url: string): TestBank['call'] {
   return async (method, path, body) => {
     const response = await fetch(url + path, {
@@ -131,7 +131,7 @@ export function callsTo(url: string): TestBank['call'] {
   }
 }
 
-/** Asks a bank for a charge. */
+/** Creates a charge. */
 export function chargeBy(call: TestBank['call'], id: string = ID, terms: object = TERMS): Promise<Answer> {
   return call('PUT', `/charges/${id}`, terms)
 }

@@ -9,12 +9,12 @@ import type { Answer } from './bank.ts'
 /** A callback as it came. */
 export interface Callback {
   readonly path: string | undefined
-  /** Whether it came with a certificate of the bank. */
+  /** Whether the client certificate is of the bank's CA. */
   readonly isFromBank: boolean
   readonly body: Answer['body']
 }
 
-/** Whoever registered an address. */
+/** Receiver behind a webhook. */
 export interface Receiver {
   readonly url: string
   /** In the order of arrival, the test call too. */
@@ -24,8 +24,8 @@ export interface Receiver {
 }
 
 /**
- * Starts a receiver on loopback, which speaks TLS and lets in who has a certificate of the bank's authority.
- * @param status what it answers to the call that arrives as number `index`
+ * Starts a receiver on loopback with mTLS by the bank's CA.
+ * @param status HTTP status of the response to callback number `index`
  */
 export async function startReceiver(
   t: TestContext,

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/clock.ts'
 
-/** When every clock of the tests begins: their dates are fixed, so the wall clock has no say. */
+/** Start of all clocks of the tests, so that results do not depend on the date. */
 const BEGINNING = Date.parse('2026-11-21T13:15:30.000Z')
 
 /** Makes a clock that begins then and runs. */
@@ -9,10 +9,10 @@ export function runningClock(): Clock {
   return { sleep: systemClock.sleep, now: () => BEGINNING + Math.trunc(performance.now() - startedAt) }
 }
 
-/** A clock that stands where it is put; whoever sleeps wakes at once, that much later. */
+/** A clock that only moves when it is set or when a sleep, which ends at once, advances it. */
 export interface SteppedClock extends Clock {
   nowMs: number
-  /** Every sleep, in the order asked for. */
+  /** Durations of all sleeps in order. */
   readonly sleptMs: readonly number[]
 }
 

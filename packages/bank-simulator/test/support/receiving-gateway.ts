@@ -11,7 +11,7 @@ export interface Received {
   readonly event: Readonly<Record<string, unknown>>
 }
 
-/** The service as the bank sees it: whatever takes its events. */
+/** Service that receives the bank's events. */
 export interface Service {
   readonly url: string
   /** In the order of arrival. */
@@ -22,7 +22,7 @@ export interface Service {
 
 /**
  * Starts a service on loopback.
- * @param status what it answers to the event that arrives as number `index`, or a promise of it
+ * @param status HTTP status of the response to event number `index`
  */
 export async function startService(
   t: TestContext,

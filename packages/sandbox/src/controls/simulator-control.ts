@@ -11,8 +11,8 @@ export interface SimulatorControl {
   /**
    * Performs an action on an order.
    * @param id the order id, by which the simulator knows the order
-   * @param params what the action may be told besides
-   * @throws Refusal `not_possible_in_state` the order is not there yet, or does not allow that now · `validation_error`
+   * @param params parameters of the action
+   * @throws Refusal `not_possible_in_state` (unknown to the bank yet, or not possible now) · `validation_error`
    */
   act(action: OrderAction, id: string, params?: object): Promise<ActionResult>
   /** The simulator's current behaviour. */

@@ -21,7 +21,7 @@ export async function accountOfCluster(directory: string): Promise<Account> {
 
 /**
  * User for a new cluster. `initdb` looks up its own user by number, so the user must be in `/etc/passwd`.
- * @throws EmbeddedPostgresError where root finds none
+ * @throws EmbeddedPostgresError if root finds none
  */
 export async function accountForNewCluster(): Promise<Account> {
   return isRoot() ? unprivilegedAccount() : {}

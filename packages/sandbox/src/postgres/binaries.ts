@@ -23,7 +23,7 @@ export interface Binaries {
  * Finds programs that the account can run. If it cannot run the package's (the checkout is under a folder it cannot
  * enter, or npm ran no install scripts), they are copied once: by root to {@link SHARED_FOLDER}, otherwise to the
  * data directory.
- * @throws EmbeddedPostgresError where there are none for this machine, or they do not run on it
+ * @throws EmbeddedPostgresError if there are none for this machine or they do not run
  */
 export async function findBinaries(account: Account, dataDirectory: string): Promise<Binaries> {
   const installed = installedPackage()

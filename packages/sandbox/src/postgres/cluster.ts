@@ -36,7 +36,7 @@ export const OWNER = 'pixgate'
 /**
  * Opens the data directory's cluster, or creates it. Atomic: a crash leaves no partial cluster, and concurrent processes
  * create only one.
- * @throws EmbeddedPostgresError where part of it is missing or PostgreSQL cannot make it
+ * @throws EmbeddedPostgresError if part of it is missing or PostgreSQL cannot create it
  */
 export async function openCluster(dataDirectory: string): Promise<Cluster> {
   await makeFolder(dataDirectory, DATA_DIRECTORY_MODE)

@@ -32,7 +32,7 @@ export interface EmbeddedPostgres {
  * the same data directory. fsync is always on. If root starts Pixgate, PostgreSQL runs as the user `postgres` or
  * `nobody`. Files that this user cannot reach are kept under `/var/lib/pixgate`: the programs, and the database if the
  * user cannot enter the data directory (its `postgres` is then a link).
- * @throws EmbeddedPostgresError where another server runs on this data directory or PostgreSQL does not run here
+ * @throws EmbeddedPostgresError if another server runs on this data directory or PostgreSQL does not run here
  * @source rules#database.2, rules#database.3, rules#database.4, rules#database.5, rules#database.6
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {

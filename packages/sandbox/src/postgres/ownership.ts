@@ -21,7 +21,7 @@ const RECOVERY_TIMEOUT_MS = 300_000
 /**
  * Waits until the postmaster accepts connections, then takes the lock.
  * @returns the connection that holds the lock, or `undefined` if the postmaster exited
- * @throws EmbeddedPostgresError where another server holds it, or the postmaster does not let us in
+ * @throws EmbeddedPostgresError if another server holds it, or the postmaster refuses the connection
  */
 export async function claimOwnership(cluster: Cluster, postmaster: Postmaster): Promise<pg.Client | undefined> {
   const deadline = performance.now() + RECOVERY_TIMEOUT_MS

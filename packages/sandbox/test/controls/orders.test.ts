@@ -125,7 +125,7 @@ function payoutBecomes(pix: World, id: string, wanted: string): Promise<Answer['
   return pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === wanted)
 }
 
-/** Whether the bank has told its id of an order. */
+/** Whether the bank has accepted an order. */
 function hasArrived({ transactionId }: Answer['body']): boolean {
   return transactionId !== null
 }

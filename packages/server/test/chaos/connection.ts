@@ -54,7 +54,7 @@ function ownConnection({ bankKind, bankUrl, eventsUrl }: ConnectionOptions): Con
 async function standardConnection(options: ConnectionOptions): Promise<Connection> {
   const { directory, bankKind, apiPixPort, eventsUrl } = options
   const certificates = join(directory, 'certificates')
-  const { files } = await certificatesIn(certificates, LISTENING.passphrase)
+  const { files } = await certificatesIn(certificates, LISTENING)
   const { environment, registerWebhook } = standardBank('efi', eventsUrl)
   const orders = String(isIdempotent(bankKind))
   return {

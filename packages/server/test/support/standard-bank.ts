@@ -38,7 +38,7 @@ export function certificatesDirectory(): Promise<string> {
 async function makeCertificates(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-certificates-'))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
-  await certificatesIn(directory, PASSPHRASE)
+  await certificatesIn(directory, { passphrase: PASSPHRASE })
   return directory
 }
 
