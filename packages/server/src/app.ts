@@ -130,6 +130,7 @@ async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answ
       for (const server of all) server.beginDrain()
       modules.feed.close()
       logger.info('stopping: no longer ready; every answer closes its connection')
+      await base.pause.for(base.config.drainDelayMs)
       modules.auditKeeper.stop()
       modules.closes.stop()
       const working = [...workers.values()]

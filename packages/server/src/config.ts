@@ -8,7 +8,6 @@ import { isPrivateAddress } from './platform/networks.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { fileVariable } from './platform/secrets.ts'
 import {
-  address,
   type Environment,
   flag,
   integer,
@@ -63,13 +62,20 @@ export const serviceVariables = variables({
     description:
       'Port at HOST where a process that only works (`worker`) answers `/healthz`, `/readyz` and `/metrics`; 0 takes any free one. Unset: it opens none.',
   },
+  PIXGATE_DRAIN_DELAY_MS: {
+    shape: integer(0, 10_000, 'milliseconds'),
+    default: '0',
+    description:
+      'Time between turning unready and refusing connections at a stop, for a balancer that looks at `/readyz` every few seconds.',
+  },
   PIXGATE_OPERATOR_PORT: {
     shape: integer(0, 65_535),
     description:
       "Port at HOST where the operator's endpoints are answered, and there alone; 0 takes any free one. Unset: they are at PORT, with all others.",
   },
   DATABASE_URL: {
-    shape: address('postgres:', 'postgresql:'),
+    shape: text(4_096),
+    faultOf: databaseUrlFault,
     productionShape: safeDatabase(),
     required: 'always',
     isMadeBySandbox: true,
@@ -78,7 +84,8 @@ export const serviceVariables = variables({
       'A PostgreSQL 15 or newer. In production with a login that is a member of `pixgate_app` and nothing else.',
   },
   PIXGATE_MIGRATION_URL: {
-    shape: address('postgres:', 'postgresql:'),
+    shape: text(4_096),
+    faultOf: databaseUrlFault,
     productionShape: safeDatabase(),
     secret: true,
     description:
@@ -279,6 +286,7 @@ export interface Config {
   readonly workerPort: number | undefined
   /** `undefined`: the operator's endpoints share the API's port. */
   readonly operatorPort: number | undefined
+  readonly drainDelayMs: number
   readonly databaseUrl: string
   /** Login for migrations; `undefined`: {@link databaseUrl}, and in production no migration here. */
   readonly migrationUrl: string | undefined
@@ -450,6 +458,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     port: values.PORT,
     workerPort: values.PIXGATE_WORKER_PORT,
     operatorPort: values.PIXGATE_OPERATOR_PORT,
+    drainDelayMs: values.PIXGATE_DRAIN_DELAY_MS,
     databaseUrl: values.DATABASE_URL,
     migrationUrl: values.PIXGATE_MIGRATION_URL,
     mode: values.PIXGATE_MODE,
@@ -504,6 +513,39 @@ function limitsOf(values: ServiceValues): Config['limits'] {
 function capOf(value: number | 'none'): bigint | null {
   return value === 'none' ? null : BigInt(value)
 }
+
+/** Characters of a user or password that end it in an address, and percent signs that encode nothing. */
+const UNENCODED = /[/?#[\]@\s]|%(?![0-9a-f]{2})/i
+
+/**
+ * Names the part of a PostgreSQL address that cannot be used. Shows nothing of the address: it has a password.
+ * @source rules#config.11
+ */
+export function databaseUrlFault(address: string): string | undefined {
+  const [, rest] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(address) ?? []
+  if (rest === undefined) return 'must be an address that begins with postgres:// or postgresql://'
+  const end = rest.lastIndexOf('@')
+  if (UNENCODED.test(rest.slice(0, Math.max(end, 0)))) return ENCODE_PASSWORD
+  const [place = ''] = rest.slice(end + 1).split(/[/?#]/)
+  if (place.includes(',')) return ONE_HOST
+  const url = URL.parse(address)
+  if (url === null) return /:[^\]]*$/.test(place) ? PORT_FAULT : 'has a host that is not valid'
+  if (url.hash !== '') return ENCODE_PASSWORD
+  if (url.searchParams.has('target_session_attrs')) return IGNORED
+  if (url.searchParams.get('host')?.includes(',')) return ONE_HOST
+  return undefined
+}
+
+const ENCODE_PASSWORD =
+  'has a character in its user or password that must be percent-encoded, such as / as %2F; openssl rand -hex 32 makes a password that needs no encoding'
+
+const ONE_HOST_ADVICE = 'name one address that follows the primary, such as HAProxy, PgBouncer or a virtual address'
+
+const PORT_FAULT = 'has a port that is not a number from 1 to 65535'
+
+const IGNORED = `has target_session_attrs, which would be ignored; ${ONE_HOST_ADVICE}`
+
+const ONE_HOST = `names several hosts; ${ONE_HOST_ADVICE}`
 
 function safeDatabase() {
   const description = 'an address with sslmode=verify-full, or one on this machine'

@@ -6,6 +6,7 @@ import { cashOutDecider } from './cash-out/index.ts'
 import { createOperatorModule } from './controls/index.ts'
 import { createDryRun } from './engine/dry-run.ts'
 import { createHealthHandlers } from './health/index.ts'
+import { statement } from './platform/db/database.ts'
 import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
 import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { isForOperators } from './platform/http/openapi.ts'
@@ -106,10 +107,16 @@ function addedTo(
 }
 
 function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () => boolean) {
-  const { clock, databaseNow, writes, metrics } = base
-  const sources = { clock, databaseNow, isDraining, writeProblem: writes.problem, bank: bankStanding }
+  const { clock, databases, databaseNow, writes, metrics } = base
+  const isStandby = async () => (await databases.api.rows(selectStandby, []))[0]?.isStandby ?? false
+  const sources = { clock, databaseNow, isStandby, isDraining, writeProblem: writes.problem, bank: bankStanding }
   return createHealthHandlers(sources, metrics)
 }
+
+const selectStandby = statement<[], { isStandby: boolean }>(
+  'database.is_standby',
+  'SELECT pg_is_in_recovery() AS "isStandby"',
+)
 
 function handlersOf(base: Base, modules: Modules) {
   return {

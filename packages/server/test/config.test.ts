@@ -8,7 +8,7 @@ import { readSandboxConfig, sandboxVariables } from '../../sandbox/src/config.ts
 import { type Bank, connector, lacking } from '../src/banks/bank.ts'
 import { banks } from '../src/banks/banks.ts'
 import { pixgateBankConfig, pixgateBankVariables } from '../src/banks/pixgate/config.ts'
-import { readConfig, serviceVariables } from '../src/config.ts'
+import { databaseUrlFault, readConfig, serviceVariables } from '../src/config.ts'
 import {
   type Environment,
   readVariables,
@@ -262,6 +262,40 @@ test('[config.1] addresses of proxies, of the bank and of the database are what 
   }
   for (const text of ['postgres://db/pixgate', 'postgresql:///pixgate?host=/var/run/postgresql']) {
     assert.deepEqual(faulty({ ...ALONE, DATABASE_URL: text }), [], text)
+  }
+})
+
+test('[config.11] an unusable DATABASE_URL names the part that is wrong, and shows none of it', () => {
+  const PASSWORD = 'in its user or password'
+  const expected = {
+    'postgres://u:pa/ss@db/pix': PASSWORD,
+    'postgres://u:pa#ss@db/pix': PASSWORD,
+    'postgres://u:12#ss@db/pix': PASSWORD,
+    'postgres://u:pa?ss@db/pix': PASSWORD,
+    'postgres://u:pa@ss@db/pix': PASSWORD,
+    'postgres://u:pa%ss@db/pix': PASSWORD,
+    'postgres://u:pa[ss@db/pix': PASSWORD,
+    'postgres://u:p@db:port/pix': 'port',
+    'postgres://u:p@db:65536/pix': 'port',
+    'postgres://u:p@d b/pix': 'host',
+    'postgres://u:p@db1,db2/pix': 'several hosts',
+    'postgres://u:p@db1:5432,db2:5432/pix': 'several hosts',
+    'postgres:///pix?host=db1,db2': 'several hosts',
+    'postgres://u:p@db/pix?target_session_attrs=read-write': 'target_session_attrs',
+    'mysql://u:p@db/pix': 'postgres://',
+  }
+  for (const [address, part] of Object.entries(expected)) {
+    const fault = databaseUrlFault(address) ?? ''
+    assert.ok(fault.includes(part), `${address}: ${fault}`)
+    assert.ok(!fault.includes('ss@') && !fault.includes('u:p'), fault)
+  }
+  for (const usable of [
+    'postgres://u:p%2Fss@db:5432/pix',
+    'postgres://u:p@[::1]:5432/pix?application_name=a',
+    'postgresql://%2Fvar%2Frun%2Fpostgresql/pix',
+    'postgres://u:0123456789abcdef@db/pix?sslmode=verify-full&sslrootcert=/etc/ca.pem',
+  ]) {
+    assert.equal(databaseUrlFault(usable), undefined, usable)
   }
 })
 

@@ -2,6 +2,8 @@ import { Refusal } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
+import type { Pause } from '../platform/jobs/pause.ts'
+import { PATIENCE_MS } from '../platform/live-request.ts'
 import { Batch, Contended } from './batch.ts'
 import { Cache } from './loader.ts'
 import type { Command } from './operation.ts'
@@ -35,7 +37,7 @@ export interface Engine {
   drained(): Promise<void>
 }
 
-export interface EngineOptions extends Omit<WriterOptions, 'onOutcomeUnknown'> {
+export interface EngineOptions extends WriterOptions {
   readonly bounds?: EngineBounds
 }
 
@@ -75,11 +77,14 @@ export function createEngine(options: EngineOptions): Engine {
 function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
   const cache = new Cache(bounds.cachedOperations)
   // The batch continues until its outcome is known; a client that retries then finds the operation.
-  const onOutcomeUnknown = () => batcher.abandon(new DatabaseUnavailable('the outcome of a commit is unknown', true))
-  const writer = new Writer({ ...options, onOutcomeUnknown }, cache)
+  const onOverdue = () => {
+    options.observer?.onOverdue()
+    batcher.abandon(new DatabaseUnavailable('the outcome of a commit is unknown', true))
+  }
+  const writer = new Writer(options, cache)
   const batch = new Batch({ ...options, cache, writer, reader: createReader(options.database) })
   const batcher = createBatcher<Command<unknown>, unknown>(
-    (commands) => batch.run(commands),
+    (commands) => withPatience(batch.run(commands), options.pause, onOverdue),
     bounds,
     options.observer?.onBatch,
   )
@@ -94,6 +99,26 @@ function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
     },
     drained: () => batcher.drained(),
   }
+}
+
+/** Shared, since an abort without a reason creates an exception each time. */
+const DONE = new Error('the batch has ended')
+
+/**
+ * Releases callers who have waited too long for a batch, repeatedly: later ones queue behind it. Counts from the start of the
+ * batch, over all its attempts. The work itself continues.
+ * @source rules#engine.11, failure-modes#DB-4
+ */
+async function withPatience<Result>(work: Promise<Result>, pause: Pause, onOverdue: () => void): Promise<Result> {
+  const done = new AbortController()
+  const release = async () => {
+    for (;;) {
+      await pause.for(PATIENCE_MS, done.signal)
+      onOverdue()
+    }
+  }
+  void release().catch(() => undefined)
+  return work.finally(() => done.abort(DONE))
 }
 
 /** One refusal for all temporary failures. */

@@ -4,7 +4,6 @@ import type { Database } from '../platform/db/database.ts'
 import { DatabaseUnavailable, databaseError, isRetryableConflict, NoLongerWanted } from '../platform/db/errors.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
-import { PATIENCE_MS } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import { caseLine } from './cases.ts'
 import type { Draft } from './draft.ts'
@@ -52,9 +51,6 @@ const TAKEN = new Map<string, Duplicate>([
   ['operation_exclusive_key', 'exclusive key taken'],
 ])
 
-/** Shared, since an abort without a reason creates an exception each time. */
-const DONE = new Error('the statement has ended')
-
 /** Wait between attempts to learn the outcome of a lost commit. */
 const OUTCOME_RETRY_MS = 200
 
@@ -66,6 +62,8 @@ export interface EngineObserver {
   onCommit(durationMs: number): void
   /** @param refusal unexpected error of the database; `undefined`: committed */
   onWrite(refusal: unknown): void
+  /** Callers waited too long for a commit, and were answered 503. */
+  onOverdue(): void
   /** An operation entered a state; called after the commit. */
   onMove(kind: string, status: string): void
   /** A case was opened; called after the commit. */
@@ -81,8 +79,6 @@ export interface WriterOptions {
   /** Called after a commit with notifications. */
   readonly onNotifications?: () => void
   readonly observer?: EngineObserver
-  /** Called whenever callers have waited long enough for a commit. */
-  readonly onOutcomeUnknown: () => void
 }
 
 /** Sends drafts to the database and learns their outcome even if the connection fails. */
@@ -108,7 +104,7 @@ export class Writer {
       .rows(statement, values, isWanted)
       .finally(() => this.#options.observer?.onCommit(performance.now() - startedAt))
       .catch((error) => this.#afterError(error, write))
-    return this.#learn(await this.#withTimeout(sending), draft)
+    return this.#learn(await sending, draft)
   }
 
   #learn(result: WriteReply[] | WriteResult | 'committed unseen', draft: Draft): WriteResult {
@@ -147,26 +143,10 @@ export class Writer {
       held = { draft, write: writeOf(draft, this.#options.ids) }
       return queries.rows(held.write.statement, held.write.values)
     })
-    const sending = decideAndSend.catch((error) => (held ? this.#afterError(error, held.write) : this.#refused(error)))
-    const result = await this.#withTimeout(sending)
+    const result = await decideAndSend.catch((error) =>
+      held ? this.#afterError(error, held.write) : this.#refused(error),
+    )
     return held && result ? this.#learn(result, held.draft) : undefined
-  }
-
-  /**
-   * Releases callers who have waited too long, repeatedly. The work itself continues.
-   * @source failure-modes#DB-4
-   */
-  async #withTimeout<Result>(work: Promise<Result>): Promise<Result> {
-    const done = new AbortController()
-    void this.#releaseWaiters(done.signal).catch(() => undefined)
-    return work.finally(() => done.abort(DONE))
-  }
-
-  async #releaseWaiters(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await this.#options.pause.for(PATIENCE_MS, signal)
-      this.#options.onOutcomeUnknown()
-    }
   }
 
   /** An error from the database means that nothing was written; a lost answer does not. */

@@ -10,6 +10,8 @@ export type HealthHandlers = Handlers<Pick<typeof endpoints, 'getHealth' | 'getR
 export interface ReadinessSources {
   /** Reads the database's time. @throws when it does not answer */
   readonly databaseNow: () => Promise<number>
+  /** Whether the database is a standby. @throws when it does not answer */
+  readonly isStandby: () => Promise<boolean>
   readonly clock: DatabaseClock
   readonly isDraining: () => boolean
   /** Reason why an answering database refuses writes, if it does. */
@@ -52,10 +54,10 @@ function readinessOf({ clock, isDraining, bank, writeProblem }: ReadinessSources
   return { status: reasons.length === 0 ? 'ready' : 'not_ready', reasons, dependencies }
 }
 
-async function answerOfDatabase({ databaseNow, clock }: ReadinessSources): Promise<string | undefined> {
+async function answerOfDatabase({ databaseNow, isStandby, clock }: ReadinessSources): Promise<string | undefined> {
   try {
     clock.observe(await databaseNow())
-    return undefined
+    return (await isStandby()) ? 'the database is a standby: it can only be read' : undefined
   } catch (error) {
     return databaseProblem(error)
   }

@@ -51,6 +51,8 @@ const BEHIND = `the clock of this machine is behind the database’s, ${CONSEQUE
 export interface WriteWatch {
   /** Reports the result of a write. @param refusal the database's error; `undefined` after a commit */
   onWrite(refusal: unknown): void
+  /** Reports that a commit does not end. */
+  onOverdue(): void
   problem(): string | undefined
 }
 
@@ -77,6 +79,9 @@ export function createWriteWatch({ clock, logger, heartbeat = createHeartbeat() 
       heartbeat.report('back', (more) => {
         if (refused === undefined) logger.info(`the database takes writes again${andMore(more)}`)
       })
+    },
+    onOverdue: () => {
+      refused = { at: clock.now(), problem: 'the database does not end commits: a synchronous standby may be missing' }
     },
     problem: () => (refused && clock.now() - refused.at < COUNTS_FOR_MS ? refused.problem : undefined),
   }

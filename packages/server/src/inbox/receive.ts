@@ -14,6 +14,12 @@ import type { Callback, InboxEvent, InboxStore } from './store.ts'
 /** Lease of a stored event; afterwards any process may apply it. */
 export const LEASE_MS = 60_000
 
+/**
+ * Age at which a stored event that the bank repeats is applied at once: the process that stored it may have lost the answer
+ * of the database, and does not know that it has the event.
+ */
+const REPEATED_AFTER_MS = 5_000
+
 /** Delay of an event that contradicts another, until that one has been processed. */
 const CONFLICT_DELAY_MS = 1_000
 
@@ -53,7 +59,8 @@ export function createInboxCommands(options: InboxCommandsOptions) {
    * @source rules#partner-inbox.7
    */
   async function keepContradictions(repeated: readonly InboxEvent[], now: number): Promise<void> {
-    const hashes = await store.hashes(repeated.map(({ dedupeKey }) => dedupeKey))
+    const keys = repeated.map(({ dedupeKey }) => dedupeKey)
+    const hashes = await store.hashes(keys, now, now + LEASE_MS - REPEATED_AFTER_MS)
     const contradicting = repeated.filter(({ dedupeKey, contentHash }) => !hashes.get(dedupeKey)?.equals(contentHash))
     if (contradicting.length > 0) {
       await store.insertConflicts(contradicting, now, now + CONFLICT_DELAY_MS)

@@ -80,9 +80,19 @@ const insertConflicts = statement<InsertParameters>(
   insertion('CONFLICT', `(dedupe_key, content_hash) WHERE state = 'CONFLICT'`, 'ON CONFLICT (id) DO NOTHING'),
 )
 
-const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: string; content_hash: Buffer }>(
+/** A process that lost the answer to its insert never applies the event, so a repetition shortens its lease. */
+const selectHashes = statement<
+  [dedupeKeys: readonly string[], now: string, until: string],
+  { dedupe_key: string; content_hash: Buffer }
+>(
   'inbox.hashes',
-  `SELECT dedupe_key, content_hash FROM inbox_event WHERE dedupe_key = ANY ($1::text[]) AND state <> 'CONFLICT'`,
+  `WITH hurried AS (
+     UPDATE inbox_event SET due_at = $2
+      WHERE (inbox_id, ordinal) IN (
+              SELECT inbox_id, ordinal FROM inbox_event
+               WHERE dedupe_key = ANY ($1::text[]) AND state = 'NEW' AND due_at > $2 AND due_at <= $3
+                 FOR UPDATE SKIP LOCKED))
+   SELECT dedupe_key, content_hash FROM inbox_event WHERE dedupe_key = ANY ($1::text[]) AND state <> 'CONFLICT'`,
 )
 
 /** The third item of the deduplication key is the bank's reference, if any. */
@@ -179,8 +189,16 @@ export function createInboxStore(database: Database) {
       const fresh = new Set(rows.map(({ inbox_id, ordinal }) => `${inbox_id} ${ordinal}`))
       return events.filter(({ callback, ordinal }) => fresh.has(`${callback.id} ${ordinal}`))
     },
-    hashes: async (dedupeKeys: readonly string[]): Promise<Map<string, Buffer>> => {
-      const rows = await database.rows(selectHashes, [dedupeKeys])
+    /**
+     * Hashes of stored events by key. A repeated event whose lease ends by `leasedUntil` becomes due at once.
+     * @param leasedUntil epoch milliseconds, as `nowMs`
+     */
+    hashes: async (dedupeKeys: readonly string[], nowMs: number, leasedUntil: number): Promise<Map<string, Buffer>> => {
+      const rows = await database.rows(selectHashes, [
+        dedupeKeys,
+        instantParameter(nowMs),
+        instantParameter(leasedUntil),
+      ])
       return new Map(rows.map(({ dedupe_key, content_hash }) => [dedupe_key, content_hash]))
     },
     insertConflicts: async (events: readonly NewEvent[], receivedAt: number, dueAt: number): Promise<void> => {

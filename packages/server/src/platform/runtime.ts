@@ -135,9 +135,9 @@ export function createHeartbeat(
   }
 }
 
-/** Ending of a log sentence with the number of events left out. */
+/** Ending of a log sentence with the number of events left out. They may be over when the line is written. */
 export function andMore(more: number, last = 'minute'): string {
-  return more === 0 ? '' : ` (and ${more} more in the last ${last})`
+  return more === 0 ? '' : ` (happened ${more} more times within the past ${last})`
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Variable {
   readonly default?: string
   /** Default in production, instead of {@link default}. */
   readonly productionDefault?: string
+  /** The fault of a value in words, where a shape would not say which part is wrong. Shows no secret. */
+  readonly faultOf?: (value: string) => string | undefined
   readonly productionShape?: TSchema
   /**
    * Where the variable must be set, whatever its default. One that is always required may be supplied by the caller
@@ -252,8 +254,11 @@ function absenceOf(
   return isMadeBySandbox ? 'is required; the sandbox, which npm start runs, brings its own' : 'is required'
 }
 
-function faultOf({ shape, productionShape }: Variable, value: unknown, isProduction: boolean): string | undefined {
+function faultOf(row: Variable, value: unknown, isProduction: boolean): string | undefined {
+  const { shape, productionShape } = row
   if (value === undefined) return undefined
+  const fault = typeof value === 'string' ? row.faultOf?.(value) : undefined
+  if (fault !== undefined) return fault
   if (!Check(shape, value)) return `must be ${acceptedBy(shape)}`
   if (!isProduction || productionShape === undefined || Check(productionShape, value)) return undefined
   return `must be ${acceptedBy(productionShape)}`

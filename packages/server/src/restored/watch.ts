@@ -3,6 +3,7 @@ import type { Decision, Document } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { databaseError } from '../platform/db/errors.ts'
+import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
 
 /** Distinguishes a database from its copies. Pure. */
@@ -151,6 +152,7 @@ export interface IdentityWatchOptions {
   readonly store: IdentityStore
   readonly engine: Pick<Engine, 'execute'>
   readonly clock: Clock
+  readonly pause: Pick<Pause, 'for'>
   readonly logger: Logger
 }
 
@@ -169,7 +171,7 @@ export function createIdentityWatch(options: IdentityWatchOptions): IdentityWatc
 }
 
 /** @returns the time of the last restore */
-async function look({ store, engine, clock, logger }: IdentityWatchOptions): Promise<number | null> {
+async function look({ store, engine, clock, pause, logger }: IdentityWatchOptions): Promise<number | null> {
   const before = await store.known()
   const current = await store.current()
   if (isKnown(before, current)) return before.restoredAt
@@ -177,7 +179,7 @@ async function look({ store, engine, clock, logger }: IdentityWatchOptions): Pro
   const { restoredAt: restoredBefore, ...identity } = before
   const facts = { before: identity, now: { ...current } }
   let restoredAt = restoredBefore
-  if (change === 'PROMOTED' && (await store.isSynchronous())) {
+  if (change === 'PROMOTED' && (await isSynchronousSoon(store, pause))) {
     logger.warn(
       facts,
       'the database was promoted from a synchronous standby; if it was restored to a point in time instead, stop payouts',
@@ -194,6 +196,24 @@ async function look({ store, engine, clock, logger }: IdentityWatchOptions): Pro
   // Stored last: a crash before it suspends again.
   await store.note({ ...knownAfter(before, current), restoredAt }, clock.now())
   return restoredAt
+}
+
+const LOOKS = 10
+const LOOK_AGAIN_MS = 1_000
+
+/**
+ * Whether commits wait for a standby, now or within ten seconds: Patroni empties `synchronous_standby_names` for a
+ * moment at each promotion unless its mode is strict.
+ */
+async function isSynchronousSoon(
+  store: Pick<IdentityStore, 'isSynchronous'>,
+  pause: Pick<Pause, 'for'>,
+): Promise<boolean> {
+  for (let look = 1; look < LOOKS; look++) {
+    if (await store.isSynchronous()) return true
+    await pause.for(LOOK_AGAIN_MS)
+  }
+  return store.isSynchronous()
 }
 
 function decideSuspension(databases: Document, now: number): Decision<void> {

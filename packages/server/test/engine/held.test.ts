@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import pg from 'pg'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
+import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { administer, testDatabase } from '../support/database.ts'
-import { testEngineThrough } from '../support/engine.ts'
+import { testEngine, testEngineThrough } from '../support/engine.ts'
 
 test('[engine.7] a command that changes nothing on the held rows is answered, not refused as contended', async (t) => {
   const { url } = await testDatabase(t)
@@ -68,4 +70,34 @@ test('[engine.13] [engine.7] [DB-2] a lost answer to a commit while the rows wer
   await assert.rejects(count(), { code: 'overloaded' }, 'nothing was sent: nothing is in doubt')
   await turn()
   assert.equal(await count(), 'written')
+})
+
+test('[engine.11] [DB-4] callers wait for all attempts of a batch together no longer than for one', async (t) => {
+  const { url } = await testDatabase(t)
+  let attempts = 0
+  const locked = (pool: Database): Database => ({
+    ...pool,
+    rows: async (statement, ...rest) => {
+      if (statement.name.startsWith('engine.write') && attempts++ < 2) {
+        throw Object.assign(new pg.DatabaseError('lock timeout', 0, 'error'), { code: '55P03' })
+      }
+      return pool.rows(statement, ...rest)
+    },
+  })
+  let waits = 0
+  const pause: Pause = {
+    for: (ms, signal) => {
+      waits += 1
+      return realPause.for(ms, signal)
+    },
+    jittered: async () => undefined,
+  }
+  const { engine } = testEngine(t, url, undefined, pause, undefined, undefined, locked)
+  const off = { enabled: false, reason: 'a test' }
+  await engine.execute({
+    reads: [],
+    controls: ['cash_out_switch'],
+    decide: () => ({ controls: { cash_out_switch: off }, outcome: undefined }),
+  })
+  assert.deepEqual({ attempts, waits }, { attempts: 3, waits: 1 })
 })

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
+import { createService } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
 import {
   createBacklogReader,
   createHealthHandlers,
@@ -25,7 +27,7 @@ import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/da
 import { testEngine } from '../support/engine.ts'
 import { scrape, seriesIn } from '../support/metrics.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
-import { ADMIN_TOKEN, world } from '../support/world.ts'
+import { ADMIN_TOKEN, ENVIRONMENT, world } from '../support/world.ts'
 
 const input = { params: undefined, query: undefined, body: undefined, context: {} as RequestContext }
 
@@ -41,6 +43,7 @@ function handlers(given: Partial<ReadinessSources> = {}): HealthHandlers {
       () => 0,
     ),
     databaseNow: async () => WALL_AT,
+    isStandby: async () => false,
     isDraining: () => false,
     bank: () => ({ isKnown: true, problem: undefined }),
     writeProblem: () => undefined,
@@ -70,6 +73,24 @@ test('[health.2] an unready answer lists every reason at once, and no internals'
       dependencies: { database: { status: 'failed', reason }, clock: UNKNOWN, bank: OK },
     },
   })
+})
+
+test('[health.7] commits that do not end make a process unready, until one ends or a minute has passed', () => {
+  let now = WALL_AT
+  const watch = createWriteWatch({ clock: { now: () => now }, logger: pino({ level: 'silent' }) })
+  watch.onOverdue()
+  assert.notEqual(watch.problem(), undefined)
+  watch.onWrite(undefined)
+  assert.equal(watch.problem(), undefined)
+  watch.onOverdue()
+  now += 60_000
+  assert.equal(watch.problem(), undefined)
+})
+
+test('[health.2] a standby is not ready', async () => {
+  const { status, body } = await handlers({ isStandby: async () => true }).getReadiness(input)
+  assert.equal(status, 503)
+  assert.equal(body.dependencies.database.status, 'failed')
 })
 
 test('[health.5] a bank that is away is degraded, with its reason, and the process is ready all the same', async () => {
@@ -484,4 +505,22 @@ test('[health.4] [metrics.4] without a token of their own only the administrativ
     [200, 'text/plain; version=0.0.4; charset=utf-8'],
   )
   assert.match(await response.text(), /^pixgate_engine_waiting 0$/m)
+})
+
+test('[health.3] between turning unready and refusing connections a stopping process answers for the drain delay', async (t) => {
+  const { url: DATABASE_URL } = await testDatabase(t)
+  const addresses = { DATABASE_URL, PIXGATE_PARTNER_URL: 'http://127.0.0.1:9', PIXGATE_DRAIN_DELAY_MS: '250' }
+  const service = await createService({
+    config: readConfig({ ...ENVIRONMENT, ...addresses }),
+    clock: createDatabaseClock(),
+    pause: realPause,
+    random: Math.random,
+    logger: pino({ level: 'silent' }),
+  })
+  const url = await service.http.listen({ host: '127.0.0.1', port: 0 })
+  const stopped = service.stop()
+  assert.equal((await fetch(`${url}/readyz`)).status, 503)
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  await stopped
+  await assert.rejects(fetch(`${url}/healthz`))
 })

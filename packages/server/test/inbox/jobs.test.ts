@@ -51,6 +51,19 @@ test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another
   assert.deepEqual(applied, [SECOND])
 })
 
+test('[partner-inbox.17] an event that the bank repeats is applied without waiting for the lease of a process that may have lost it', async (t) => {
+  const { events, applied } = await willingInbox(t)
+  await events.accept(SECOND)
+  await events.later(4_900)
+  await events.accept(SECOND)
+  await events.later(0)
+  assert.deepEqual(applied, [])
+  await events.later(200)
+  await events.accept(SECOND)
+  await events.later(0)
+  assert.deepEqual(applied, [SECOND])
+})
+
 test('[partner-inbox.3] [EV-3] what another process has dealt with stays so, when one whose lease is over would try again', async (t) => {
   const begun = Promise.withResolvers<void>()
   const stood = Promise.withResolvers<undefined>()

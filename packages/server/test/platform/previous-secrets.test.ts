@@ -18,7 +18,7 @@ test('[rotation.2] each use of a previous secret is counted, and the first of a 
     [
       'info PIXGATE_PARTNER_SECRET_PREVIOUS: a secret that is being replaced is used still',
       'info PIXGATE_ADMIN_TOKEN_PREVIOUS: a secret that is being replaced is used still',
-      'info PIXGATE_PARTNER_SECRET_PREVIOUS: a secret that is being replaced is used still (and 2 more in the last minute)',
+      'info PIXGATE_PARTNER_SECRET_PREVIOUS: a secret that is being replaced is used still (happened 2 more times within the past minute)',
     ],
   )
 })

@@ -11,6 +11,9 @@ import { testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
 import { audit, payoutSwitch } from '../support/evidence.ts'
 
+/** Time passes at once. */
+const pause = { for: async () => undefined }
+
 const OTHER: Partial<Identity> = { cluster: 'another cluster' }
 const PROMOTED: Partial<Identity> = { timeline: 'another timeline' }
 
@@ -21,7 +24,7 @@ async function watchedDatabase(t: TestContext, changes: Partial<IdentityStore> =
   const { logger, lines } = capturedLog()
   const store = createIdentityStore(database)
   const watchOf = (more: Partial<IdentityStore>) =>
-    createIdentityWatch({ store: { ...store, ...more }, engine, clock, logger })
+    createIdentityWatch({ store: { ...store, ...more }, engine, clock, pause, logger })
   await watchOf({}).look()
   const current = await store.current()
   return {
@@ -84,6 +87,13 @@ test('[restored.3] [DB-7] a standby that was promoted suspends payouts where no 
   assert.equal(await isSuspended(), true)
 })
 
+test('[restored.3] a promotion during which no commit waits for a standby for some seconds is looked at again', async (t) => {
+  const answers = [false, false, true]
+  const { look, isSuspended } = await watchedDatabase(t, { isSynchronous: async () => answers.shift() ?? false })
+  await look(PROMOTED)
+  assert.deepEqual([await isSuspended(), answers], [false, []])
+})
+
 test('[restored.3] where commits wait for a standby it is only told', async (t) => {
   const { look, isSuspended, lines, store } = await watchedDatabase(t, { isSynchronous: async () => true })
   await look(PROMOTED)
@@ -105,7 +115,7 @@ test('[restored.4] orders are near a restore that were made before it, and for a
   const store = createIdentityStore(database)
   const watchOf = (change: Partial<Identity>) => {
     const current = async () => ({ ...(await store.current()), ...change })
-    return createIdentityWatch({ store: { ...store, current }, engine, clock, logger })
+    return createIdentityWatch({ store: { ...store, current }, engine, clock, pause, logger })
   }
   const first = watchOf({})
   await first.look()

@@ -34,7 +34,7 @@ const CLOSING = {
   'two Hosts': [head('GET /healthz HTTP/1.1', 'Host: a', 'Host: b'), '400'],
   'no Host': [head('GET /healthz HTTP/1.1'), '400'],
   'an absolute target': [head('GET http://a/healthz HTTP/1.1', 'Host: a'), '400'],
-  'HTTP/1.0 that would stay': [head('GET /healthz HTTP/1.0', 'Host: a', 'Connection: keep-alive'), '400'],
+  'HTTP/1.0 that would stay': [head('GET /balance HTTP/1.0', 'Host: a', 'Connection: keep-alive'), '400'],
   'an upgrade': [head('GET /healthz HTTP/1.1', 'Host: a', 'Upgrade: h2c'), '200'],
 } as const
 

@@ -52,7 +52,8 @@ export class InboxTable {
     return {
       'inbox.insert': (...given: Inserting) => this.#insert('NEW', given),
       'inbox.insert_conflicts': (...given: Inserting) => this.#insert('CONFLICT', given),
-      'inbox.hashes': (keys: readonly string[]) => keys.flatMap((key) => this.#byKey.get(key) ?? []),
+      'inbox.hashes': (keys: readonly string[], now: string, leasedUntil: string) =>
+        this.#repeated(keys, Date.parse(now), Date.parse(leasedUntil)),
       'inbox.expedite': (references: readonly string[], now: string) => this.#expedite(references, Date.parse(now)),
       'inbox.claim': (now: string, until: string, limit: number) =>
         this.#claim(Date.parse(now), Date.parse(until), limit),
@@ -107,6 +108,15 @@ export class InboxTable {
   #freeKey(row: Row): void {
     if (row.state === 'CONFLICT') this.#conflicts.delete(`${row.dedupe_key} ${row.content_hash.toString('hex')}`)
     else this.#byKey.delete(row.dedupe_key)
+  }
+
+  #repeated(keys: readonly string[], now: number, leasedUntil: number): Row[] {
+    const rows = keys.flatMap((key) => this.#byKey.get(key) ?? [])
+    for (const row of rows) {
+      const isLeased = row.state === 'NEW' && row.due_at !== null && row.due_at > now && row.due_at <= leasedUntil
+      if (isLeased) row.due_at = now
+    }
+    return rows
   }
 
   #expedite(references: readonly string[], now: number): [] {

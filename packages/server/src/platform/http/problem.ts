@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import {
   type Endpoint,
+  type ErrorCode,
   type ExceededLimit,
   type ExistingOperation,
   errors,
@@ -60,11 +61,16 @@ export const RETRY_STATUSES: readonly number[] = [429, 503]
 
 const RETRY_AFTER_DEFAULT_SECONDS = 1
 
+/** A suspension lasts until an operator lifts it. */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { cash_out_suspended: 60 }
+
+function retryAfterSeconds({ code, retryAfterSeconds }: Refusal): number {
+  return retryAfterSeconds ?? RETRY_AFTER_SECONDS[code] ?? RETRY_AFTER_DEFAULT_SECONDS
+}
+
 export function sendProblem(reply: FastifyReply, refusal: Refusal, correlationId: string): void {
   const problem = problemOf(refusal, correlationId)
-  const retryAfterSeconds =
-    refusal.retryAfterSeconds ?? (RETRY_STATUSES.includes(problem.status) ? RETRY_AFTER_DEFAULT_SECONDS : undefined)
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (RETRY_STATUSES.includes(problem.status)) reply.header('retry-after', String(retryAfterSeconds(refusal)))
   // The sender may still be writing the refused body; the next request must not be parsed out of it.
   if (refusal.code === 'body_too_large') reply.header('connection', 'close')
   const challenge = challengeOf(refusal, reply.request.routeOptions.config.endpoint)

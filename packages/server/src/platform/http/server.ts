@@ -58,7 +58,7 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
     request.readAt = performance.now()
     setStandardHeaders(options, reply)
     const fault = transportFault(request.raw)
-    if (fault) reply.header('connection', 'close')
+    if (fault || request.raw.httpVersion === '1.0') reply.header('connection', 'close')
     done(fault ? new Refusal('validation_error', { message: fault }) : undefined)
   })
   reportRequests(app, options)
@@ -221,15 +221,19 @@ const MAX_HEADERS = 100
  * @source rules#http.10
  */
 function transportFault({ httpVersion, rawHeaders, headers, url = '' }: IncomingMessage): string | undefined {
-  if (httpVersion !== '1.1') return 'HTTP/1.1 is required'
+  // HAProxy's plain check speaks HTTP/1.0 and sends no Host.
+  const isPlainCheck = httpVersion === '1.0' && HEALTH_PATHS.includes(url)
+  if (httpVersion !== '1.1' && !isPlainCheck) return 'HTTP/1.1 is required'
   if (!url.startsWith('/')) return 'the request target must be a path'
-  if (countHeader(rawHeaders, 'host') !== 1) return 'exactly one Host header is required'
+  if (countHeader(rawHeaders, 'host') !== 1 && !isPlainCheck) return 'exactly one Host header is required'
   if (countHeader(rawHeaders, 'transfer-encoding') > 1) return 'Transfer-Encoding was sent twice'
   // Node decodes the chunks and passes on any other encoding as part of the body.
   if (headers['transfer-encoding']?.toLowerCase() === 'chunked') return undefined
   if (headers['transfer-encoding'] !== undefined) return 'Transfer-Encoding must be chunked, and nothing else'
   return undefined
 }
+
+const HEALTH_PATHS: readonly string[] = ['/healthz', '/readyz']
 
 /**
  * Counts occurrences of a header. Node itself keeps one of several or joins them.

@@ -386,7 +386,10 @@ test('[logs.3] slow statements and lost connections are logged at first and then
   for (let times = 0; times < 3; times++) await database.rows(one, [])
   assert.equal(log.lines.length, 1)
   heartbeat.minuteEnds()
-  assert.equal(log.lines[1]?.msg, 'a statement took long; others may wait for it (and 2 more in the last minute)')
+  assert.equal(
+    log.lines[1]?.msg,
+    'a statement took long; others may wait for it (happened 2 more times within the past minute)',
+  )
   for (let times = 1; times <= 2; times++) {
     const [session] = await database.rows(pid, [])
     const lost = log.line('an idle database connection was lost')

@@ -24,7 +24,8 @@ const LAST = {
   'two Hosts': [head('GET /healthz HTTP/1.1', 'Host: a', 'Host: b'), '400'],
   'no Host': [head('GET /healthz HTTP/1.1'), '400'],
   'an absolute target': [head('GET http://x/healthz HTTP/1.1', HOST), '400'],
-  'HTTP/1.0 that would stay': [head('GET /healthz HTTP/1.0', HOST, 'Connection: keep-alive'), '400'],
+  'HTTP/1.0 that would stay': [head('GET /mood HTTP/1.0', HOST, 'Connection: keep-alive'), '400'],
+  'a health check in HTTP/1.0': [head('GET /healthz HTTP/1.0', 'Connection: keep-alive'), '200'],
   'a body of 70 kB': [creating('x'.repeat(70_000)), '413'],
   'an upgrade': [head('GET /healthz HTTP/1.1', HOST, 'Upgrade: h2c'), '200'],
   'an upgrade that names its connection': [

@@ -233,7 +233,7 @@ test('[logs.8] requests that are refused are a line at the first, then one that 
       [401, 'request'],
       [200, 'request'],
       [200, 'request'],
-      [401, 'request (and 4 more in the last second)'],
+      [401, 'request (happened 4 more times within the past second)'],
     ],
   )
 })

@@ -28,7 +28,8 @@ test('[http.10] a request that two parsers might read differently is 400 and clo
     [head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: identity, chunked') + chunked, ONLY_CHUNKED],
     [head('POST /events HTTP/1.1', HOST, 'Transfer-Encoding: xchunked') + chunked, ONLY_CHUNKED],
     [head('PUT /mood HTTP/1.0', HOST, 'Transfer-Encoding: chunked') + chunked, 'HTTP/1.1 is required'],
-    [head('GET /healthz HTTP/1.0', HOST, 'Connection: keep-alive'), 'HTTP/1.1 is required'],
+    [head('GET /mood HTTP/1.0', HOST, 'Connection: keep-alive'), 'HTTP/1.1 is required'],
+    [head('GET /healthz HTTP/1.0', 'Transfer-Encoding: xchunked') + chunked, ONLY_CHUNKED],
     ['GET /healthz\r\n\r\n', 'HTTP/1.1 is required'],
     [head('GET http://evil/healthz HTTP/1.1', HOST), 'the request target must be a path'],
   ] as const) {

@@ -149,7 +149,7 @@ test('[logs.3] [metrics.1] a failing worker is logged once for each reason, then
   assert.deepEqual(lines, [
     ['error', 'test', String(denied), sentence],
     ['warn', 'test', String(new Refusal('overloaded')), sentence],
-    ['error', 'test', String(denied), `${sentence} (and 2 more in the last minute)`],
+    ['error', 'test', String(denied), `${sentence} (happened 2 more times within the past minute)`],
   ])
 })
 
