@@ -133,7 +133,7 @@ const failRefundIn = endpoint({
   params: idOf('refund-in'),
 })
 
-/** @source rules#sandbox.21, rules#close.13 */
+/** @source rules#sandbox.22, rules#close.13 */
 const closeToday = endpoint({
   id: 'closeToday',
   method: 'POST',

@@ -5,7 +5,7 @@ import { dayAfter } from '../../../server/src/platform/sao-paulo.ts'
 import { centsOf, readCsv } from '../../../server/test/closes/csv-reading.ts'
 import { balancesOf, closeWorld } from '../../../server/test/closes/fixture.ts'
 
-test('[sandbox.21] [close.13] today is closed now, once; the next day begins there and is closed as any other', async (t) => {
+test('[sandbox.22] [close.13] today is closed now, once; the next day begins there and is closed as any other', async (t) => {
   const pix = await closeWorld(t)
   const closeToday = () => pix.call('POST', '/sandbox/close')
   const refused = async () => {
