@@ -102,8 +102,8 @@ async function busyDay(pix: CloseWorld): Promise<string> {
     await minutes(pix, 1)
     if (payout.id && action === 'confirm') await pix.bankAction(`payouts/${payout.id}/reverse`, { valueCents: 5_00 })
   }
-  await pix.refundIn(id, 5.5)
-  await minutes(pix, 1)
+  const refund = await pix.refundIn(id, 5.5)
+  await pix.until(`/api/pix/refund/${refund.id}`, ({ status }) => status === 'CONFIRMED')
   await pix.bankAction(`charges/${id}/return`, { valueCents: 1_01, nature: 'MED_FRAUDE' })
   for (const valueCents of [3_33, -2_22]) {
     const { status } = await pix.operator('POST', '/operator/adjustments', { valueCents, reason: 'Ajuste mensal' })
@@ -139,25 +139,25 @@ test('[export.1] [export.4] [close.14] on a busy day there is a line for each Pi
   assert.deepEqual([sum, balance], [held('closingCents') - held('openingCents'), held('closingCents')])
   assert.deepEqual(balancesOf(before, 'closingCents').available, Number(held('openingCents')))
   assert.deepEqual(close.reservations, { count: 1, cents: 7_25 })
-  assert.deepEqual(
-    lines.map(({ type, cents, name }) => `${type} ${cents} ${name}`),
-    [
-      'CREDIT 20000 Pix recebido – João D’Ávila',
-      'FEE -10 Tarifa de Pix recebido',
-      'CREDIT 10000 Pix recebido',
-      'FEE -10 Tarifa de Pix recebido',
-      'DEBIT -2005 Pix enviado – João Pereira',
-      'FEE -25 Tarifa de Pix enviado',
-      'CREDIT 500 Devolução recebida – João Pereir',
-      'DEBIT -2005 Pix enviado – João Pereira',
-      'FEE -25 Tarifa de Pix enviado',
-      'CREDIT 500 Devolução recebida – João Pereir',
-      'DEBIT -550 Devolução enviada – João D’Ávila',
-      'CREDIT 333 Ajuste – Ajuste mensal',
-      'DEBIT -222 Ajuste – Ajuste mensal',
-      'DEBIT -101 Devolução pelo banco – João D’Áv',
-    ],
-  )
+  assert.deepEqual(lines.map(({ type, cents, name }) => `${type} ${cents} ${name}`).toSorted(), [
+    'CREDIT 10000 Pix recebido',
+    'CREDIT 20000 Pix recebido – João D’Ávila',
+    'CREDIT 333 Ajuste – Ajuste mensal',
+    'CREDIT 500 Devolução recebida – João Pereir',
+    'CREDIT 500 Devolução recebida – João Pereir',
+    'DEBIT -101 Devolução pelo banco – João D’Áv',
+    'DEBIT -2005 Pix enviado – João Pereira',
+    'DEBIT -2005 Pix enviado – João Pereira',
+    'DEBIT -222 Ajuste – Ajuste mensal',
+    'DEBIT -550 Devolução enviada – João D’Ávila',
+    'FEE -10 Tarifa de Pix recebido',
+    'FEE -10 Tarifa de Pix recebido',
+    'FEE -25 Tarifa de Pix enviado',
+    'FEE -25 Tarifa de Pix enviado',
+  ])
+  for (const [at, { type, refnum }] of lines.entries()) {
+    if (type === 'FEE') assert.equal(lines[at - 1]?.refnum, refnum, 'a fee follows its Pix')
+  }
   assert.ok(lines.every((line) => line.day === day))
   assert.equal(new Set(lines.map(({ fitid }) => fitid)).size, lines.length)
   assert.equal((await ofxOf(pix, day)).text, text, 'the same file each time')
@@ -183,7 +183,7 @@ async function assertCsv(
     assert.equal(centsOf(row.Saldo), balance)
     assert.equal(row.Data, day)
   }
-  const [paid] = rows
+  const paid = rows.find((row) => row['ID externo'] === '0001234')
   const { data } = await pix.get('/api/pix/cash-in')
   const charge = data.find(({ externalId }: Answer['body']) => externalId === '0001234')
   assert.partialDeepStrictEqual(paid, {
@@ -192,7 +192,10 @@ async function assertCsv(
   })
   assert.match(paid?.Documento ?? '', /^\*\*\*\.\d{3}\.\d{3}-\*\*$/)
   const returns = rows.filter((row) => row['ID da devolução'] !== '').map(({ Tipo }) => Tipo)
-  assert.deepEqual(returns, ['Devolução recebida', 'Devolução recebida', 'Devolução enviada', 'Devolução pelo banco'])
+  assert.deepEqual(returns.toSorted(), [
+    ...['Devolução enviada', 'Devolução pelo banco'],
+    ...['Devolução recebida', 'Devolução recebida'],
+  ])
   const excel = await fileOf(pix, `/operator/closes/${day}/csv?dialect=excel`)
   assert.deepEqual([...excel.bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf])
   const [first] = readCsv(excel.bytes.toString(), ';')
