@@ -4,6 +4,7 @@ import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'
 import { decideCase, decideCaseProposal, getCase, listCases, noteCase } from './case-endpoints.ts'
 import {
+  cancelCashIn,
   createCashIn,
   getCashIn,
   listCashIns,
@@ -87,6 +88,7 @@ const businessEndpoints = {
   deactivateAllApiKeys,
   createCashIn,
   getCashIn,
+  cancelCashIn,
   listCashIns,
   listIncomingTransactions,
   listIncomingTransactionsShort,

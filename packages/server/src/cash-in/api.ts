@@ -14,7 +14,7 @@ import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, liste
 import type { Clock } from '../platform/clock.ts'
 import type { HandlerInput, Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import { type CashIn, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
+import { type CashIn, isCancelRequested, isOver, isWanted, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
 import { type CashInCommands, type CashInStore, statusConditionAt } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
 import { paidCents, paidFeeCents, refundableCents, refundedCents } from './returns.ts'
@@ -25,6 +25,7 @@ export type CashInHandlers = Handlers<Pick<typeof endpoints, OwnEndpoint>>
 type OwnEndpoint =
   | 'createCashIn'
   | 'getCashIn'
+  | 'cancelCashIn'
   | 'listCashIns'
   | 'listIncomingTransactions'
   | 'listIncomingTransactionsShort'
@@ -61,6 +62,11 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
         throw new Refusal('partner_refused', { existing: { id: cashIn.id, status: cashIn.status } })
       }
       return createdAnswer(`/api/pix/cash-in/${cashIn.id}`, createdView(cashIn), isReplayed)
+    },
+    cancelCashIn: async ({ params, context }) => {
+      const known = await found(store, params.id)
+      if (!jobs.canCancel) throw new Refusal('not_supported_by_bank')
+      return cancelAnswer(await jobs.cancel(known, identityOf('cancelCashIn', context).madeBy), clock.now())
     },
     getCashIn: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id), clock.now()) }),
   }
@@ -124,9 +130,27 @@ export function detailView(cashIn: CashIn, nowMs: number): Detail {
     refundDeadline: instantText(refundDeadline(cashIn)),
     failureCode: facts.failureCode ?? null,
     failureReason: facts.failureReason ?? null,
+    cancelRequestedAt: instantText(facts.cancelRequested?.at),
     createdAt: instantText(cashIn.createdAt) ?? '',
     updatedAt: instantText(cashIn.updatedAt) ?? '',
   }
+}
+
+/**
+ * 200 once the bank has confirmed the cancellation, 202 until then.
+ * @throws not_possible_in_state (409) the charge is paid, expired, failed otherwise, or in doubt
+ * @source rules#cash-in.cancel.3, rules#cash-in.cancel.5
+ */
+function cancelAnswer(cashIn: CashIn, nowMs: number) {
+  const body = detailView(cashIn, nowMs)
+  if (isCancelRequested(cashIn)) {
+    if (cashIn.status === 'FAILED') return { status: 200, body } as const
+    if (isWanted(cashIn) && !isOver(cashIn, nowMs)) return { status: 202, body } as const
+  }
+  throw new Refusal('not_possible_in_state', {
+    message: 'this charge cannot be cancelled any more; see existing for its status',
+    existing: { id: cashIn.id, status: body.status },
+  })
 }
 
 /** @source rules#cash-in.list.5 */

@@ -65,6 +65,7 @@ const detailExample = {
   refundDeadline: '2027-02-18T13:15:00.000Z',
   failureCode: null,
   failureReason: null,
+  cancelRequestedAt: null,
   createdAt: '2026-11-21T13:14:31.902Z',
   updatedAt: '2026-11-21T13:15:02.417Z',
 }
@@ -89,6 +90,49 @@ export const getCashIn = endpoint({
     },
   },
   errors: ['not_found'],
+})
+
+const cancellingExample = {
+  ...detailExample,
+  status: 'PENDING',
+  endToEndId: null,
+  paidAt: null,
+  payerName: null,
+  payerDocument: null,
+  payerIspb: null,
+  receivedCents: 0,
+  refundableCents: 0,
+  refundDeadline: null,
+  cancelRequestedAt: '2026-11-21T13:20:00.000Z',
+  updatedAt: '2026-11-21T13:20:00.000Z',
+}
+
+/** @source rules#cash-in.cancel.3 */
+export const cancelCashIn = endpoint({
+  id: 'cancelCashIn',
+  method: 'POST',
+  path: '/api/pix/cash-in/{id}/cancel',
+  auth: 'api-key',
+  scope: 'charge',
+  tag: 'Cash-in',
+  summary: 'Cancel an unpaid charge',
+  description:
+    'Cancels the charge at the bank, so that nobody can pay it. 200: it is `FAILED` with the `failureCode` `cancelled_by_merchant`. 202: the bank has not confirmed yet; it is asked again, and a notification follows. A payment that is faster wins: the answer is 409, and `existing` has the status `PAID`. Repeat it freely.',
+  params: idOf('cash-in'),
+  responses: {
+    200: {
+      description: 'Cancelled',
+      schema: cashInDetail,
+      example: {
+        ...cancellingExample,
+        status: 'FAILED',
+        pixCode: null,
+        failureCode: 'cancelled_by_merchant',
+      },
+    },
+    202: { description: 'Requested; the bank has not confirmed it', schema: cashInDetail, example: cancellingExample },
+  },
+  errors: ['not_found', 'not_possible_in_state', 'not_supported_by_bank'],
 })
 
 const listQuery = Type.Object(operationQuery(cashInStatus), { additionalProperties: false })

@@ -268,7 +268,8 @@ const problemSchema = {
     existing: {
       title: 'ExistingOperation',
       type: 'object',
-      description: 'The operation that exists, where a create was refused because of it or after storing it.',
+      description:
+        'The operation that exists, where a request was refused because of its status, or a create because of it.',
       required: ['id', 'status'],
       properties: {
         id: { type: 'string', format: 'uuid' },
