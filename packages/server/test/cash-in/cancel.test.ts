@@ -114,7 +114,7 @@ const PAYMENT = {
   payer: { name: 'Maria', document: '52998224725', ispb: '99999010' },
 }
 
-test('[cash-in.cancel.3] [cash-in.cancel.4] [CI-20] a bank that does not confirm: 202, nothing is assumed, and it is asked again', async (t) => {
+test('[cash-in.cancel.3] [cash-in.cancel.4] [cash-in.qrcode.3] [CI-20] a bank that does not confirm: 202, nothing is assumed, and it is asked again', async (t) => {
   let isSilent = true
   const { pix, id, calls } = await withCharge(t, (response) => {
     if (isSilent) answer(response, 503, {})
@@ -124,6 +124,8 @@ test('[cash-in.cancel.3] [cash-in.cancel.4] [CI-20] a bank that does not confirm
   assert.deepEqual([first.status, first.body.status], [202, 'PENDING'])
   const again = await cancel(pix, id)
   assert.deepEqual([again.status, again.body, calls()], [202, first.body, ['GET', 'DELETE']])
+  const qrCode = await pix.call('GET', `/api/pix/cash-in/${id}/qrcode`)
+  assert.equal(qrCode.status, 409, 'its code is not shown to payers any more')
   await pix.later(1_001)
   assert.deepEqual([(await pix.read(id)).status, await notifiedStatuses(pix.database)], ['PENDING', []])
   isSilent = false

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
+import { limits } from '../limits.ts'
 import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
 import { cashInCreated, cashInDetail, cashInStatus, createCashInBody } from './shapes.ts'
 
@@ -133,6 +134,47 @@ export const cancelCashIn = endpoint({
     202: { description: 'Requested; the bank has not confirmed it', schema: cashInDetail, example: cancellingExample },
   },
   errors: ['not_found', 'not_possible_in_state', 'not_supported_by_bank'],
+})
+
+/** @source rules#cash-in.qrcode.1 */
+export const getCashInQrCode = endpoint({
+  id: 'getCashInQrCode',
+  method: 'GET',
+  path: '/api/pix/cash-in/{id}/qrcode',
+  auth: 'api-key',
+  scope: 'read',
+  tag: 'Cash-in',
+  summary: 'Draw the QR code of a charge',
+  description:
+    'An SVG, or a PNG: by `format`, else by `Accept`. A charge without a code that can be paid is 409; `existing` has its status.',
+  params: idOf('cash-in'),
+  query: Type.Object(
+    {
+      format: Type.Optional(
+        Type.Enum(['svg', 'png'], { description: 'Left out: the first of both that `Accept` names, else `svg`' }),
+      ),
+      size: Type.Optional(
+        Type.Integer({
+          minimum: limits.qrCodeMinPixels,
+          maximum: limits.qrCodeMaxPixels,
+          description: `Width and height in pixels; ${limits.qrCodeDefaultPixels} by default`,
+          examples: [limits.qrCodeDefaultPixels],
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'The image. It may be kept for a minute, but not by shared caches.',
+      contentType: 'image/svg+xml',
+      otherContentTypes: ['image/png'],
+      headers: ['Vary'],
+      schema: Type.String({ title: 'CashInQrCode' }),
+      example: '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300" viewBox="0 0 61 61"></svg>',
+    },
+  },
+  errors: ['not_found', 'not_possible_in_state'],
 })
 
 const listQuery = Type.Object(operationQuery(cashInStatus), { additionalProperties: false })

@@ -174,13 +174,18 @@ interface ResponseObject {
   readonly content?: Readonly<Record<string, unknown>>
 }
 
+const BINARY = { type: 'string', format: 'binary' }
+
 function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
-  const { description, schema, contentType = 'application/json', example, headers } = response
+  const { description, schema, contentType = 'application/json', otherContentTypes = [], example, headers } = response
   return {
     description,
     headers: headersOf(headers),
     ...(schema && {
-      content: { [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) } },
+      content: {
+        [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) },
+        ...Object.fromEntries(otherContentTypes.map((type) => [type, { schema: BINARY }])),
+      },
     }),
   }
 }
