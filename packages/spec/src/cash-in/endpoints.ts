@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
+import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList, paidBetween } from '../shapes.ts'
 import { cashInCreated, cashInDetail, cashInStatus, createCashInBody } from './shapes.ts'
 
 const createdExample = {
@@ -177,7 +177,7 @@ export const getCashInQrCode = endpoint({
   errors: ['not_found', 'not_possible_in_state'],
 })
 
-const listQuery = Type.Object(operationQuery(cashInStatus), { additionalProperties: false })
+const listQuery = Type.Object({ ...operationQuery(cashInStatus), ...paidBetween() }, { additionalProperties: false })
 
 /** @source rules#cash-in.list.1 */
 export const listCashIns = endpoint({
@@ -188,7 +188,7 @@ export const listCashIns = endpoint({
   scope: 'read',
   tag: 'Cash-in',
   summary: 'List charges, newest first',
-  description: 'By status, days of creation (UTC, both inclusive), `external_id` or `end_to_end_id`, page by page.',
+  description: 'By status, times of creation and payment, `external_id` or `end_to_end_id`, page by page.',
   query: listQuery,
   responses: {
     200: {
