@@ -282,7 +282,6 @@ export function operationQuery<Status extends TSchema>(status: Status) {
         pattern: CURSOR,
         description:
           '`nextCursor` of the page before, with the same filters and without `page`: however deep, it is as fast as the first',
-        examples: ['AQAAAAIBmsDeehEBmMDeehFwAIAAXx08KxoJ'],
       }),
     ),
     limit: pageLimit,

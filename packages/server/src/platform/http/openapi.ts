@@ -174,7 +174,7 @@ interface ResponseObject {
   readonly content?: Readonly<Record<string, unknown>>
 }
 
-const BINARY = { type: 'string', format: 'binary' }
+const BINARY = { title: 'BinaryFile', type: 'string', format: 'binary' }
 
 function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
   const { description, schema, contentType = 'application/json', otherContentTypes = [], example, headers } = response
@@ -184,7 +184,9 @@ function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
     ...(schema && {
       content: {
         [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) },
-        ...Object.fromEntries(otherContentTypes.map((type) => [type, { schema: BINARY }])),
+        ...Object.fromEntries(
+          otherContentTypes.map((type) => [type, { schema: schemas.write(BINARY), example: 'the bytes' }]),
+        ),
       },
     }),
   }
@@ -457,9 +459,12 @@ function published(schema: JsonSchema): JsonSchema {
   if (value) return { ...published(value), type: [value.type, 'null'] }
   const { enum: values, type, pattern } = schema
   const isText = Array.isArray(values) && type === undefined && values.every((value) => typeof value === 'string')
-  const known = typeof pattern === 'string' ? publishedPatterns[pattern] : undefined
+  const known = typeof pattern === 'string' ? (publishedPatterns[pattern] ?? pattern).replaceAll(SURROGATES, '') : ''
   return { ...(isText && { type: 'string' }), ...schema, ...(known && { pattern: known }) }
 }
+
+/** Many tools cannot read them in a pattern, and no text in UTF-8 has them. */
+const SURROGATES = '\\ud800-\\udfff'
 
 /** Headers of every answer, or of every answer in production. */
 const ON_EVERY_ANSWER: readonly ResponseHeader[] = [
