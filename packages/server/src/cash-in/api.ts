@@ -68,8 +68,8 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
     getCashInQrCode: async ({ params, query, context }) =>
       qrCodeAnswer(await found(store, params.id), query, context.headers, clock.now()),
     cancelCashIn: async ({ params, context }) => {
-      const known = await found(store, params.id)
       if (!jobs.canCancel) throw new Refusal('not_supported_by_bank')
+      const known = await found(store, params.id)
       return cancelAnswer(await jobs.cancel(known, identityOf('cancelCashIn', context).madeBy), clock.now())
     },
     getCashIn: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id), clock.now()) }),
