@@ -114,6 +114,9 @@ CREATE INDEX operation_awaiting_approval ON operation (id)
 CREATE INDEX operation_paid_to ON operation ((detail #>> '{recipient,pixKey}'), created_at)
  WHERE kind = 'cash_out' AND status NOT IN ('FAILED', 'RELEASED')
    AND (NOT facts ? 'returns' OR still_paid(value_cents, facts) > 0);
+-- Charges by when they were paid.
+CREATE INDEX operation_paid_at ON operation (((facts ->> 'paidAt')::numeric))
+  WHERE kind = 'cash_in' AND (facts ->> 'paidAt') IS NOT NULL;
 -- Adjustments about a movement or a difference.
 CREATE INDEX operation_about ON operation ((detail ->> 'about')) WHERE kind = 'adjustment' AND detail ? 'about';
 

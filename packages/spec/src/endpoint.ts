@@ -20,6 +20,8 @@ export interface EndpointResponse {
   readonly description: string
   readonly schema?: TSchema
   readonly contentType?: string
+  /** Binary forms of the same answer; a header of the answer says which it is. */
+  readonly otherContentTypes?: readonly string[]
   readonly example?: unknown
   /** Streamed while it is read. @source rules#export.3 */
   readonly isStreamed?: true

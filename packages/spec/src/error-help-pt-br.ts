@@ -70,8 +70,8 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   not_possible_in_state: {
     cause:
-      'O banco simulado não pode fazer isso agora: a ordem ainda não chegou a ele, já foi liquidada, ou resta menos do que o valor pedido.',
-    cure: 'Leia a operação e tente de novo quando o status permitir.',
+      'Uma cobrança paga, expirada, com falha ou em dúvida não pode ser cancelada nem tem QR code; `existing` informa o status. No sandbox: a ordem ainda não chegou ao banco simulado, já foi liquidada, ou resta menos do que o valor pedido.',
+    cure: 'Leia a operação. O dinheiro de uma cobrança paga volta por uma devolução.',
   },
   approver_not_independent: {
     cause:

@@ -78,8 +78,8 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   not_possible_in_state: {
     cause:
-      'The simulated bank cannot do this now: the order has not reached it yet, is already settled, or less is left of it.',
-    cure: 'Read the operation, and try again once its status allows it.',
+      'A charge that is paid, expired, failed or in doubt cannot be cancelled, nor has it a QR code; `existing` has its status. In the sandbox: the order has not reached the simulated bank, is settled, or less is left of it.',
+    cure: 'Read the operation. Money of a paid charge goes back by a refund.',
   },
   approver_not_independent: {
     cause:

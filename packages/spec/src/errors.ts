@@ -56,7 +56,7 @@ export const errors = {
   not_possible_in_state: {
     status: 409,
     title: 'Not possible in this state',
-    message: 'the bank refuses this in the present state',
+    message: 'this is not possible in the present state',
   },
   approver_not_independent: {
     status: 403,
@@ -224,7 +224,7 @@ export interface FieldError {
   readonly message: string
 }
 
-/** The existing operation, in the refusal of a create. */
+/** The existing operation, in a refusal because of it. */
 export interface ExistingOperation {
   readonly id: string
   readonly status: string

@@ -4,8 +4,10 @@ import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'
 import { decideCase, decideCaseProposal, getCase, listCases, noteCase } from './case-endpoints.ts'
 import {
+  cancelCashIn,
   createCashIn,
   getCashIn,
+  getCashInQrCode,
   listCashIns,
   listIncomingTransactions,
   listIncomingTransactionsShort,
@@ -87,6 +89,8 @@ const businessEndpoints = {
   deactivateAllApiKeys,
   createCashIn,
   getCashIn,
+  getCashInQrCode,
+  cancelCashIn,
   listCashIns,
   listIncomingTransactions,
   listIncomingTransactionsShort,

@@ -19,6 +19,10 @@ export const limits = {
   /** A key with its mask. */
   pixKeyInputMaxLength: 120,
   pixCodeMaxLength: 512,
+  /** Sides of a QR code's image. @source rules#cash-in.qrcode.2 */
+  qrCodeMinPixels: 128,
+  qrCodeMaxPixels: 2_000,
+  qrCodeDefaultPixels: 300,
   /** A code with surrounding white space. */
   pixCodeInputMaxLength: 1_024,
   /** Lists. @source rules#lists.1 */

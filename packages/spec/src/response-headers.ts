@@ -54,6 +54,12 @@ export const responseHeaders = {
     example: 'attachment; filename="pixgate-2026-11-22.csv"',
     isAlwaysThere: true,
   },
+  Vary: {
+    description: 'The request headers on which the answer depends.',
+    schema: Type.String(),
+    example: 'accept',
+    isAlwaysThere: true,
+  },
   ETag: {
     description: 'Names this version; `If-None-Match` asks whether there is another.',
     schema: Type.String(),

@@ -228,6 +228,14 @@ export function between(what: string) {
   }
 }
 
+/** The same of payments. @source rules#cash-in.list.6 */
+export function paidBetween() {
+  return {
+    paid_from: Type.Optional(dayOrInstant('Paid from then on (`paidAt`): a UTC day, or an instant with its offset')),
+    paid_to: Type.Optional(dayOrInstant('Paid until then: a UTC day, which is in it, or an instant, which is not')),
+  }
+}
+
 /** Headers of the 201 for resources with an `Idempotency-Key` and their own path. */
 export const CREATED_HEADERS = ['Location', 'Idempotent-Replayed'] as const satisfies readonly ResponseHeader[]
 
@@ -274,7 +282,6 @@ export function operationQuery<Status extends TSchema>(status: Status) {
         pattern: CURSOR,
         description:
           '`nextCursor` of the page before, with the same filters and without `page`: however deep, it is as fast as the first',
-        examples: ['AQAAAAIBmsDeehEBmMDeehFwAIAAXx08KxoJ'],
       }),
     ),
     limit: pageLimit,

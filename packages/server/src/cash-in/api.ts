@@ -14,9 +14,10 @@ import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, liste
 import type { Clock } from '../platform/clock.ts'
 import type { HandlerInput, Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import { type CashIn, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
+import { type CashIn, isCancelRequested, isOver, isWanted, receivedCents, refundDeadline, statusAt } from './cash-in.ts'
 import { type CashInCommands, type CashInStore, statusConditionAt } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
+import { qrCodePng, qrCodeSvg } from './qr-image.ts'
 import { paidCents, paidFeeCents, refundableCents, refundedCents } from './returns.ts'
 
 /** @source rules#cash-in.create.6, rules#cash-in.detail.2 */
@@ -25,6 +26,8 @@ export type CashInHandlers = Handlers<Pick<typeof endpoints, OwnEndpoint>>
 type OwnEndpoint =
   | 'createCashIn'
   | 'getCashIn'
+  | 'getCashInQrCode'
+  | 'cancelCashIn'
   | 'listCashIns'
   | 'listIncomingTransactions'
   | 'listIncomingTransactionsShort'
@@ -61,6 +64,13 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
         throw new Refusal('partner_refused', { existing: { id: cashIn.id, status: cashIn.status } })
       }
       return createdAnswer(`/api/pix/cash-in/${cashIn.id}`, createdView(cashIn), isReplayed)
+    },
+    getCashInQrCode: async ({ params, query, context }) =>
+      qrCodeAnswer(await found(store, params.id), query, context.headers, clock.now()),
+    cancelCashIn: async ({ params, context }) => {
+      if (!jobs.canCancel) throw new Refusal('not_supported_by_bank')
+      const known = await found(store, params.id)
+      return cancelAnswer(await jobs.cancel(known, identityOf('cancelCashIn', context).madeBy), clock.now())
     },
     getCashIn: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id), clock.now()) }),
   }
@@ -124,10 +134,60 @@ export function detailView(cashIn: CashIn, nowMs: number): Detail {
     refundDeadline: instantText(refundDeadline(cashIn)),
     failureCode: facts.failureCode ?? null,
     failureReason: facts.failureReason ?? null,
+    cancelRequestedAt: instantText(facts.cancelRequested?.at),
     createdAt: instantText(cashIn.createdAt) ?? '',
     updatedAt: instantText(cashIn.updatedAt) ?? '',
   }
 }
+
+/**
+ * 200 once the bank has confirmed the cancellation, 202 until then.
+ * @throws not_possible_in_state (409) the charge is paid, expired, failed otherwise, or in doubt
+ * @source rules#cash-in.cancel.3, rules#cash-in.cancel.5
+ */
+function cancelAnswer(cashIn: CashIn, nowMs: number) {
+  const body = detailView(cashIn, nowMs)
+  if (isCancelRequested(cashIn)) {
+    if (cashIn.status === 'FAILED') return { status: 200, body } as const
+    if (isWanted(cashIn) && !isOver(cashIn, nowMs)) return { status: 202, body } as const
+  }
+  throw new Refusal('not_possible_in_state', {
+    message: 'this charge cannot be cancelled any more; see existing for its status',
+    existing: { id: cashIn.id, status: body.status },
+  })
+}
+
+/**
+ * @throws not_possible_in_state (409) no code of this charge can be paid
+ * @source rules#cash-in.qrcode.1, rules#cash-in.qrcode.3
+ */
+function qrCodeAnswer(
+  cashIn: CashIn,
+  { format, size = limits.qrCodeDefaultPixels }: HandlerInput<typeof endpoints.getCashInQrCode>['query'],
+  { accept = '' }: HandlerInput<typeof endpoints.getCashInQrCode>['context']['headers'],
+  nowMs: number,
+) {
+  const pixCode = shownPixCode(cashIn)
+  if (pixCode === null || !isWanted(cashIn) || isOver(cashIn, nowMs) || isCancelRequested(cashIn)) {
+    throw new Refusal('not_possible_in_state', {
+      message: 'this charge has no code that can be paid; see existing for its status',
+      existing: { id: cashIn.id, status: statusAt(cashIn, nowMs) },
+    })
+  }
+  const isPng = (format ?? /image\/(svg\+xml|png)/i.exec(accept)?.[1]?.toLowerCase()) === 'png'
+  const secondsLeft = Math.floor(((cashIn.expiresAt ?? nowMs) - nowMs) / 1_000)
+  return {
+    status: 200,
+    body: (isPng ? qrCodePng(pixCode, size) : qrCodeSvg(pixCode, size)) as string,
+    headers: {
+      'content-type': isPng ? 'image/png' : 'image/svg+xml',
+      'cache-control': `private, max-age=${Math.min(QR_CODE_MAX_AGE_SECONDS, secondsLeft)}`,
+      vary: 'accept',
+    },
+  } as const
+}
+
+const QR_CODE_MAX_AGE_SECONDS = 60
 
 /** @source rules#cash-in.list.5 */
 function incomingView(cashIn: CashIn, nowMs: number) {

@@ -1,10 +1,10 @@
 import { parseBrCode } from '@pixgate/brcode'
 import { limits, nanosecondText } from '@pixgate/spec'
 import type { Charge, ChargeAnswer, ChargeQueryAnswer, Payment, PaymentReturn } from '../banks/port.ts'
-import { draftNotification, type NotificationDraft, type ReasonFact } from '../engine/follow.ts'
+import { draftNotification, type NotificationDraft, type ReasonFact, reasonOf } from '../engine/follow.ts'
 import type { Document, MovementId, Operation, Ordered } from '../engine/operation.ts'
 import type { FailureInput } from '../operations/orders.ts'
-import type { MadeByFact } from '../operations/requests.ts'
+import type { MadeBy, MadeByFact } from '../operations/requests.ts'
 import { own } from '../platform/own.ts'
 import type { ReportedFacts } from './reported.ts'
 import { countedReturn, paidCents, paidFeeCents, type RefundEvent, type ReturnFacts } from './returns.ts'
@@ -35,6 +35,8 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts, Retu
   /** Start of the missing answer, and the number of queries since. */
   readonly unknownSince?: number | null
   readonly questions?: number
+  /** The merchant's request to cancel the charge. */
+  readonly cancelRequested?: MadeBy & { readonly at: number }
   readonly leaseUntil?: number | null
   /** An event requested another status query; cleared by the next claim. */
   readonly isQuestionWanted?: boolean
@@ -72,6 +74,7 @@ export function isCashIn(operation: Operation | undefined): operation is CashIn 
 }
 
 export type CashInInput =
+  | { readonly on: 'cancel.requested'; readonly by: MadeBy }
   | { readonly on: 'work.requested' }
   | { readonly on: 'work.claimed'; readonly leaseMs: number }
   | {
@@ -148,6 +151,16 @@ export function movementOf({ endToEndId }: Payment): MovementId {
 /** The bank has the charge, so its code may be paid. */
 export function isKnownAtBank({ transactionId, facts }: CashIn): boolean {
   return facts.pixCode !== undefined || transactionId !== null
+}
+
+/** The charge has not ended. After a contradiction an operator decides. */
+export function isWanted(cashIn: CashIn): boolean {
+  const { status } = cashIn
+  return status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
+}
+
+export function isCancelRequested({ facts }: Pick<CashIn, 'facts'>): boolean {
+  return facts.cancelRequested !== undefined
 }
 
 export function isOver({ expiresAt }: Pick<CashIn, 'expiresAt'>, nowMs: number): boolean {
@@ -317,6 +330,8 @@ function isBrCode(text: string): boolean {
   }
 }
 
+type EndedCharge = Pick<Charge, 'status'> & Pick<CashIn, 'transactionId'>
+
 /** A charge that ended unpaid: by our expiry or, before it, by the bank. */
 function endInputs(cashIn: CashIn, charge: Charge, { now, isSwept }: Circumstances): CashInInput[] {
   const { status, payments } = charge
@@ -331,7 +346,7 @@ function endInputs(cashIn: CashIn, charge: Charge, { now, isSwept }: Circumstanc
   return expired
 }
 
-function endedInput({ status, transactionId }: Charge): CashInInput {
+function endedInput({ status, transactionId }: EndedCharge): CashInInput {
   return {
     on: 'partner.failed',
     errorCode: `charge_${status.toLowerCase()}`,
@@ -340,6 +355,11 @@ function endedInput({ status, transactionId }: Charge): CashInInput {
     occurredAt: null,
     isVerified: true,
   }
+}
+
+/** The bank's confirmation of a cancellation. */
+export function cancelledInput({ transactionId }: CashIn): CashInInput {
+  return endedInput({ status: 'CANCELLED', transactionId })
 }
 
 /**

@@ -2,7 +2,14 @@ import { openCaseIds } from '../engine/cases.ts'
 import { type Changes, reasonAfter, reasonOf, type Target } from '../engine/follow.ts'
 import { ANSWERED, notFound } from '../operations/attempts.ts'
 import { failure } from '../operations/orders.ts'
-import { type CashIn, type CashInEvent, type CashInFacts, type CashInInput, isKnownAtBank } from './cash-in.ts'
+import {
+  type CashIn,
+  type CashInEvent,
+  type CashInFacts,
+  type CashInInput,
+  isCancelRequested,
+  isKnownAtBank,
+} from './cash-in.ts'
 import {
   reportedFailure,
   reportedFailureFact,
@@ -94,6 +101,8 @@ function queryRequested({ dueAt }: CashIn, input: CashInEvent, nowMs: number): C
 /** Changes that the input itself makes. A `dueAt` here replaces the one that the state implies. */
 function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
   switch (input.on) {
+    case 'cancel.requested':
+      return { facts: { cancelRequested: { ...input.by, at: nowMs }, ...cancelledFacts(row) } }
     case 'work.requested':
       return {}
     case 'work.claimed':
@@ -102,7 +111,9 @@ function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
         facts: {
           leaseUntil: nowMs + input.leaseMs,
           isQuestionWanted: false,
-          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...unsentAfterClaim(cashIn.facts) }),
+          ...(isKnownAtBank(cashIn) ? {} : unsentAfterClaim(cashIn.facts)),
+          // A charge to be cancelled is not created again.
+          ...(isKnownAtBank(cashIn) || isCancelRequested(cashIn) ? {} : { lastAttemptAt: nowMs }),
         },
       }
     case 'work.done':
@@ -133,7 +144,7 @@ function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       return {}
     case 'charge.not_found':
       if (row.to === 'EXPIRED') return expiryChanges(cashIn.facts, input.isSwept, nowMs)
-      return { facts: notFound(cashIn.facts, input.askedAt) }
+      return { facts: { ...notFound(cashIn.facts, input.askedAt), ...cancelledFacts(row) } }
     case 'partner.confirmed':
       return factsAfterPayment(cashIn, input, row, nowMs)
     case 'partner.failed':
@@ -178,12 +189,24 @@ function factsAfterFailure(
     ...(row.to === 'FAILED'
       ? {
           facts: {
-            ...failure(reportedFailure(cashIn.facts) ?? input),
+            ...failure(failureOf(cashIn, input)),
             ...(reportedFailure(cashIn.facts) ? reportedFailureFact(null) : {}),
           },
         }
       : {}),
   }
+}
+
+const CANCELLED_BY_MERCHANT = { errorCode: 'cancelled_by_merchant', errorMessage: null } as const
+
+function cancelledFacts({ to }: Target<CashIn>): CashInFacts {
+  return to === 'FAILED' ? failure(CANCELLED_BY_MERCHANT) : {}
+}
+
+/** @source rules#cash-in.cancel.4 */
+function failureOf(cashIn: CashIn, input: Extract<CashInInput, { on: 'partner.failed' }>) {
+  if (isCancelRequested(cashIn) && input.errorCode === 'charge_cancelled') return CANCELLED_BY_MERCHANT
+  return reportedFailure(cashIn.facts) ?? input
 }
 
 /**

@@ -14,6 +14,7 @@ import type {
 import { reasonOf } from '../engine/follow.ts'
 import type { Document } from '../engine/operation.ts'
 import type { IsAskedFirst } from '../operations/attempts.ts'
+import type { MadeBy } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
@@ -22,9 +23,12 @@ import {
   type CashIn,
   type CashInInput,
   type CashInOutcome,
+  cancelledInput,
   inputsOf,
+  isCancelRequested,
   isKnownAtBank,
   isOver,
+  isWanted,
   type ReturnOfPayment,
   returnsIn,
 } from './cash-in.ts'
@@ -45,6 +49,14 @@ export interface CashInJobs {
    * @source rules#cash-in.create.5, rules#cash-in.create.7
    */
   requestCharge(cashIn: CashIn): Promise<CashIn>
+  readonly canCancel: boolean
+  /**
+   * Stores the merchant's request to cancel a charge, then cancels it at the bank. Where the bank does not answer, a
+   * worker repeats it.
+   * @returns the cash-in after the answer
+   * @source rules#cash-in.cancel.3
+   */
+  cancel(cashIn: CashIn, by: MadeBy): Promise<CashIn>
   /**
    * Claims and performs due work.
    * @returns whether more may be due now
@@ -105,6 +117,8 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       begin(cashIn)
       return cashIn
     },
+    canCancel: charges.canCancel,
+    cancel: (cashIn, by) => charges.cancel(cashIn, by, claim),
     drained: async () => {
       while (inFlight.size > 0) await Promise.all(inFlight)
     },
@@ -145,11 +159,12 @@ function workable(due: readonly CashIn[], { partner, eventQueries, clock }: Cash
 
 /**
  * Counts against the budget of event queries. A reported payment of a pending charge does not: each charge has at most
- * one query in flight and one requested, whatever events say.
+ * one query in flight and one requested, whatever events say. Nor does a cancellation, which the merchant requested.
  */
-function isCounted({ status, facts }: CashIn): boolean {
+function isCounted(cashIn: CashIn): boolean {
+  const { status, facts } = cashIn
   const isReported = status === 'PENDING' && Object.keys(reportedPayments(facts)).length > 0
-  return facts.eventQueries != null && !isReported
+  return facts.eventQueries != null && !isReported && !isCancelRequested(cashIn)
 }
 
 /** The bank is not known to have it, and it can still be created. */
@@ -205,6 +220,19 @@ class ChargeWork {
     this.#calls = createChargeCalls(options.partner, options.isAskedFirst)
   }
 
+  get canCancel(): boolean {
+    return this.#calls.canCancel
+  }
+
+  async cancel(cashIn: CashIn, by: MadeBy, claim: (id: string) => Promise<CashIn | undefined>): Promise<CashIn> {
+    const { id } = cashIn
+    const requested = await this.#commands.apply(id, { on: 'cancel.requested', by })
+    const isDue = requested?.result === 'APPLIED' && requested.cashIn.status !== 'FAILED'
+    const claimed = isDue ? await claim(id) : undefined
+    if (claimed) await this.work(claimed)
+    return (await this.#options.store.get(id)) ?? cashIn
+  }
+
   async request(cashIn: CashIn): Promise<CashIn> {
     const deadline = this.#clock.now() + this.#options.createBudgetMs
     let wait = FIRST_RETRY_MS
@@ -246,11 +274,11 @@ class ChargeWork {
     if (!this.#calls.canAsk) return this.#unasked(cashIn)
     if (answer.kind === 'NOT_FOUND') return this.#neverSeen(cashIn)
     if (isSilence(answer) && cashIn.facts.unsent === 'claimed') return this.#stillUnsent(cashIn, answer.reason)
-    const { status } = await this.#applyAnswer(cashIn, answer)
-    if (answer.kind === 'ACCEPTED' && (isOver(cashIn, this.#clock.now()) || status === 'FAILED'))
-      return this.#withdraw(cashIn)
+    const after = await this.#applyAnswer(cashIn, answer)
+    const isUnwanted = isOver(cashIn, this.#clock.now()) || after.status === 'FAILED' || this.#isCancelRequested(after)
+    if (answer.kind === 'ACCEPTED' && isUnwanted) return this.#withdraw(after)
     // A contradiction after the expiry ends like an expired charge.
-    if (answer.kind === 'CONTRADICTED' && status === 'PENDING') return this.#withdraw(cashIn)
+    if (answer.kind === 'CONTRADICTED' && after.status === 'PENDING') return this.#withdraw(cashIn)
     return settledBy(answer)
   }
 
@@ -263,6 +291,7 @@ class ChargeWork {
     // A failed charge may exist and is cancelled; every other end is final.
     if (!isWanted(cashIn)) return cashIn.status === 'FAILED' ? this.#withdraw(cashIn) : OVER
     const isPast = isOver(cashIn, this.#clock.now())
+    if (this.#isCancelRequested(cashIn)) return this.#withdraw(cashIn)
     if (isKnownAtBank(cashIn)) return isPast ? this.#withdraw(cashIn) : SILENT
     if (!isPast && isWanted(cashIn) && this.#calls.isRepeatable(cashIn)) return this.#order(cashIn)
     if (cashIn.facts.unsent === 'claimed') return this.#stillUnsent(cashIn, NO_QUERIES.reason)
@@ -289,6 +318,7 @@ class ChargeWork {
     const input = { on: 'charge.not_found', askedAt: cashIn.updatedAt, isSwept: this.#calls.isSwept } as const
     const after = (await this.#commands.apply(cashIn.id, input))?.cashIn ?? cashIn
     if (!isWanted(after)) return OPEN
+    if (this.#isCancelRequested(after)) return isKnownAtBank(after) ? this.#withdraw(after) : OPEN
     if (!isKnownAtBank(after)) return this.#calls.isRepeatable(cashIn) ? this.#order(cashIn) : OPEN
     if (isOver(after, this.#clock.now())) await this.#calls.cancel(cashIn)
     return OPEN
@@ -301,11 +331,19 @@ class ChargeWork {
     return settledBy(answer)
   }
 
-  /** Cancels the overdue charge at the bank before it becomes `EXPIRED`, so nobody can pay it. */
+  #isCancelRequested(cashIn: CashIn): boolean {
+    return this.#calls.canCancel && isCancelRequested(cashIn) && !isOver(cashIn, this.#clock.now())
+  }
+
+  /**
+   * Cancels a charge at the bank, so nobody can pay it: by the merchant's request, or before it becomes `EXPIRED`.
+   * @source rules#cash-in.cancel.4
+   */
   async #withdraw(cashIn: CashIn): Promise<Settled> {
     const answer = await this.#calls.cancel(cashIn)
     if (answer.kind === 'CANCELLED') {
-      await this.#commands.apply(cashIn.id, { on: 'clock.expired', isSwept: this.#calls.isSwept })
+      const expired = { on: 'clock.expired', isSwept: this.#calls.isSwept } as const
+      await this.#commands.apply(cashIn.id, this.#isCancelRequested(cashIn) ? cancelledInput(cashIn) : expired)
       return OVER
     }
     if (answer.kind === 'NOT_FOUND') {
@@ -349,12 +387,6 @@ class ChargeWork {
   }
 }
 
-/** The charge can still be paid. After a contradiction an operator decides. */
-function isWanted(cashIn: CashIn): boolean {
-  const { status } = cashIn
-  return status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
-}
-
 function isSilence(answer: ChargeQueryAnswer): answer is NotSent | Unknown {
   return answer.kind === 'NOT_SENT' || answer.kind === 'UNKNOWN'
 }
@@ -366,6 +398,7 @@ function settledBy({ kind }: ChargeAnswer | ChargeQueryAnswer): Settled {
 
 export interface ChargeCalls {
   readonly canAsk: boolean
+  readonly canCancel: boolean
   readonly isSwept: boolean
   /** Sends one create request; none while the circuit breaker is open. @source rules#cash-in.create.7 */
   order(cashIn: CashIn, nowMs: number, deadline?: AbortSignal): Promise<ChargeAnswer>
@@ -388,9 +421,11 @@ export function createChargeCalls(
 ): ChargeCalls {
   const { capabilities } = partner
   const canAsk = capabilities.has('query-charge')
+  const canCancel = capabilities.has('cancel-charge')
   const ask = async (id: string, terms: ChargeTerms) => (canAsk ? partner.getCharge(id, terms) : NO_QUERIES)
   return {
     canAsk,
+    canCancel,
     isSwept: capabilities.has('statement'),
     order: async (cashIn, nowMs, deadline) => {
       if (partner.chargesWanted() === 0) return BREAKER_OPEN
@@ -403,8 +438,7 @@ export function createChargeCalls(
     },
     ask: (cashIn) => ask(cashIn.orderId, termsOf(cashIn)),
     askAbout: (id) => ask(id, { valueCents: 0n, expiresAt: 0 }),
-    cancel: async ({ orderId }) =>
-      capabilities.has('cancel-charge') ? partner.cancelCharge(orderId) : { kind: 'CANCELLED' },
+    cancel: async ({ orderId }) => (canCancel ? partner.cancelCharge(orderId) : { kind: 'CANCELLED' }),
     isRepeatable: ({ facts }) => capabilities.has('idempotent-charge') || facts.unsent === 'claimed',
   }
 }

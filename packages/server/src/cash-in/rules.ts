@@ -11,6 +11,7 @@ import {
   type CashInInput,
   type CashInOutcome,
   cashInNotification,
+  isCancelRequested,
   isKnownAtBank,
   isOver,
 } from './cash-in.ts'
@@ -148,6 +149,8 @@ function recognise(cashIn: CashIn, event: CashInEvent, nowMs: number): CashInEve
   const input = isBeyondReported({ cashIn, input: event, nowMs }) ? ({ on: 'work.requested' } as const) : event
   const isKnown = (): boolean => {
     switch (input.on) {
+      case 'cancel.requested':
+        return isCancelRequested(cashIn)
       case 'work.requested':
         return isQueryRequested(cashIn)
       case 'work.done':
@@ -215,6 +218,8 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     const lastAttemptAt = facts.lastAttemptAt ?? createdAt + limits.abandonedIntentMs
     return isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt), lastAttemptAt })
   },
+  'no byte of it was sent': ({ cashIn }) => cashIn.facts.unsent === 'proven',
+  'its cancellation is requested': ({ cashIn }) => isCancelRequested(cashIn),
   'no answer for 15 minutes': ({ cashIn: { facts }, nowMs }) =>
     nowMs - (facts.unknownSince ?? nowMs) >= limits.unknownResultEscalationMs,
   'reference differs': ({ cashIn: { transactionId }, input }) =>

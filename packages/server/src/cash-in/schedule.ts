@@ -1,6 +1,6 @@
 import { limits } from '@pixgate/spec'
 import { reasonOf } from '../engine/follow.ts'
-import { type CashIn, type CashInFacts, isKnownAtBank, isOver } from './cash-in.ts'
+import { type CashIn, type CashInFacts, isCancelRequested, isKnownAtBank, isOver, isWanted } from './cash-in.ts'
 import { reportedPayments } from './reported.ts'
 import { returnsDueAt } from './returns.ts'
 
@@ -26,6 +26,8 @@ const PAYMENT_QUERY_DELAYS_MS: readonly number[] = [...EVENT_QUERY_DELAYS_MS, 30
  * @source rules#cash-in.expired.4
  */
 const LATE_QUERIES_AFTER_MS = [300_000, 3_600_000, 86_400_000] as const
+
+const CANCELLED_EACH_MINUTE_MS = 3_600_000
 
 /** Unconfirmed payments are queried for a day; afterwards their case needs an operator. */
 const REPORTED_PAYMENT_QUERIED_MS = 86_400_000
@@ -59,6 +61,7 @@ function dueByState(cashIn: CashIn, nowMs: number): number | null {
     case 'PENDING': {
       const expiryAt = (expiresAt ?? nowMs) + EXPIRY_SAFETY_MS
       if (expiryAt <= nowMs) return nowMs + inconclusiveDelayMs(facts)
+      if (isCancelRequested(cashIn)) return Math.min(expiryAt, nowMs + cancellationDelayMs(facts, nowMs))
       return facts.notFoundSince == null ? expiryAt : Math.min(expiryAt, nowMs + inconclusiveDelayMs(facts))
     }
     case 'PROVIDER_RESULT_UNKNOWN':
@@ -91,6 +94,12 @@ function paymentQueryAt({ facts }: CashIn, nowMs: number): number {
   const reportedAt = Object.values(reportedPayments(facts)).map(({ since }) => since)
   const caseAt = Math.min(...reportedAt) + limits.unknownResultEscalationMs
   return facts.isPaymentCaseOpen === true || caseAt <= nowMs ? againAt : Math.min(againAt, caseAt)
+}
+
+/** A cancellation is repeated each minute for an hour. @source rules#cash-in.cancel.4 */
+function cancellationDelayMs({ cancelRequested, inconclusive = 0 }: CashInFacts, nowMs: number): number {
+  const isRecent = nowMs - (cancelRequested?.at ?? 0) < CANCELLED_EACH_MINUTE_MS
+  return isRecent ? LAST_DELAY_MS : inconclusiveDelayMs({ inconclusive })
 }
 
 function inconclusiveDelayMs({ inconclusive = 0 }: CashInFacts): number {
@@ -158,9 +167,8 @@ function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: Cash
 
 /** The bank is queried until it reports an end. */
 function isUnsettled(cashIn: CashIn, nowMs: number): boolean {
-  const { status, facts } = cashIn
-  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
-  return (isOpen && (isOver(cashIn, nowMs) || facts.notFoundSince != null)) || isPaymentQueried(cashIn, nowMs)
+  const isAwaited = isOver(cashIn, nowMs) || cashIn.facts.notFoundSince != null || isCancelRequested(cashIn)
+  return (isWanted(cashIn) && isAwaited) || isPaymentQueried(cashIn, nowMs)
 }
 
 /** Status queries follow the schedule of an unknown result. */

@@ -41,6 +41,8 @@ export interface OperationFilter {
   readonly to?: number
   readonly externalId?: string
   readonly endToEndId?: string
+  /** Time of payment, for charges. */
+  readonly paid?: Pick<OperationFilter, 'from' | 'to'>
   /** The cash-in that a refund is of. */
   readonly cashInId?: string
   readonly skip: number
@@ -60,17 +62,29 @@ export function statusIs(status: string): Condition {
   return { key: 'status', sql: (p) => `status = ${p}`, value: status }
 }
 
+/** Both bounds always, since the planner takes a range with one for a third of the table. */
+function paidConditions({ from = 0, to = Number.MAX_SAFE_INTEGER }: Pick<OperationFilter, 'from' | 'to'>): Condition[] {
+  const paidAt = "(facts ->> 'paidAt')::numeric"
+  return [
+    { key: 'paid', sql: (p) => `${paidAt} >= ${p}::numeric`, value: String(from) },
+    { key: 'until', sql: (p) => `${paidAt} < ${p}::numeric`, value: String(to) },
+  ]
+}
+
 /**
- * SQL of the conditions of a filter, their values, and a name for the statement. Each combination is a statement of its
- * own, so that the planner chooses the right index; texts are constants, values are parameters.
- * @source rules#cash-in.list.3
+ * SQL of the rows and the conditions of a filter, their values, and a name for the statement. Each combination is a
+ * statement of its own, so that the planner chooses the right index; texts are constants, values are parameters. OFFSET 0
+ * keeps the planner from reading all charges in the order of their creation until some of them were paid then.
+ * @source rules#cash-in.list.3, rules#cash-in.list.6
  */
-function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
+function whereOf(kind: OperationKind, filter: Omit<OperationFilter, 'skip' | 'limit'>) {
   const { status, from, to, externalId, endToEndId, cashInId } = filter
   const wanted = (key: string, value: string | undefined, sql: Condition['sql']): Condition[] =>
     value === undefined ? [] : [{ key, value, sql }]
   const instant = (at: number | undefined) => (at === undefined ? undefined : instantParameter(at))
+  const paid = filter.paid ? paidConditions(filter.paid) : []
   const conditions = [
+    ...paid,
     ...(status === undefined ? [] : [status]),
     ...wanted('from', instant(from), (p) => `created_at >= ${p}::timestamptz`),
     ...wanted('to', instant(to), (p) => `created_at < ${p}::timestamptz`),
@@ -78,8 +92,11 @@ function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
     ...wanted('e2e', endToEndId, (p) => `end_to_end_id = ${p}`),
     ...wanted('cash_in', cashInId, (p) => `detail ->> 'cashInId' = ${p}`),
   ]
+  const texts = conditions.map(({ sql }, index) => sql(`$${index + 1}`))
+  const isPaid = texts.slice(0, paid.length).join(' AND ')
   return {
-    where: ['true', ...conditions.map(({ sql }, index) => sql(`$${index + 1}`))].join(' AND '),
+    from: isPaid === '' ? kind : `(SELECT * FROM ${kind} WHERE ${isPaid} OFFSET 0) AS paid`,
+    where: ['true', ...texts.slice(paid.length)].join(' AND '),
     values: conditions.map(({ value }) => value),
     name: conditions.map(({ key }) => key).join('.'),
   }
@@ -129,10 +146,10 @@ export function createOperationStore<Op extends Operation>(
     },
     /** Count, at most `limit`. */
     count: async (filter: OperationFilter, limit: number): Promise<number> => {
-      const { where, values, name } = whereOf(filter)
+      const { from, where, values, name } = whereOf(kind, filter)
       const query = statement<readonly unknown[], { total: bigint }>(
         `${kind}.count.${name}`,
-        `SELECT count(*) AS total FROM (SELECT FROM ${kind} WHERE ${where} LIMIT $${values.length + 1}) counted`,
+        `SELECT count(*) AS total FROM (SELECT FROM ${from} WHERE ${where} LIMIT $${values.length + 1}) counted`,
       )
       return Number((await database.rows(query, [...values, limit]))[0]?.total ?? 0n)
     },
@@ -158,10 +175,10 @@ const NEWEST_FIRST = 'ORDER BY created_at DESC, id DESC'
  * @source rules#lists.3, rules#lists.4
  */
 function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: OperationFilter) {
-  const { where, values, name } = whereOf(filter)
+  const { from, where, values, name } = whereOf(kind, filter)
   const [one, two, three] = [1, 2, 3].map((at) => `$${values.length + at}`)
   if (after) {
-    const text = `SELECT ${OPERATION_COLUMNS} FROM ${kind}
+    const text = `SELECT ${OPERATION_COLUMNS} FROM ${from}
        WHERE ${where} AND (created_at, id) < (${one}::timestamptz, ${two}::uuid) ${NEWEST_FIRST} LIMIT ${three}`
     return {
       query: statement<readonly unknown[], OperationRow>(`${kind}.after.${name}`, text),
@@ -169,7 +186,7 @@ function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: Opera
     }
   }
   const isLong = skip >= limits.deepPageFrom
-  const page = `FROM ${kind} WHERE ${where} ${NEWEST_FIRST} OFFSET ${one} LIMIT ${two}`
+  const page = `FROM ${from} WHERE ${where} ${NEWEST_FIRST} OFFSET ${one} LIMIT ${two}`
   const text = isLong
     ? `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id IN (SELECT id ${page}) ${NEWEST_FIRST}`
     : `SELECT ${OPERATION_COLUMNS} ${page}`

@@ -454,14 +454,14 @@ function ofProcess(
   pool('pixgate_database_connections_waiting', 'Callers waiting for a connection, by pool', 'waiting')
   new Gauge({
     name: 'pixgate_event_loop_delay_seconds',
-    help: 'Delay of the event loop of this process in the last minute, by quantile; 1 is the longest',
-    labelNames: ['quantile'],
+    help: 'Delay of the event loop of this process in the last minute: half, 99 percent and all are within p50, p99, max',
+    labelNames: ['within'],
     registers,
     collect() {
       const { p50Ms, p99Ms, longestMs } = loopDelays()
-      this.set({ quantile: '0.5' }, p50Ms / 1_000)
-      this.set({ quantile: '0.99' }, p99Ms / 1_000)
-      this.set({ quantile: '1' }, longestMs / 1_000)
+      this.set({ within: 'p50' }, p50Ms / 1_000)
+      this.set({ within: 'p99' }, p99Ms / 1_000)
+      this.set({ within: 'max' }, longestMs / 1_000)
     },
   })
 }
@@ -520,7 +520,7 @@ const WAITING: Readonly<
   },
   closes: {
     what: 'Closed days; the age counts from the end of the last one, or from the first booking',
-    names: ['pixgate_days_closed', 'pixgate_days_closed_age_seconds'],
+    names: ['pixgate_closes', 'pixgate_close_age_seconds'],
     labels: [],
   },
 }

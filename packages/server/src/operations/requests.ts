@@ -5,7 +5,7 @@ import type { Document, Operation } from '../engine/operation.ts'
 import { type Condition, type OperationFilter, type OperationStore, statusIs } from '../engine/operation-store.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { RequestContext } from '../platform/http/handler.ts'
-import { type PageQuery, pageOf, pageView } from '../platform/http/page.ts'
+import { type PageQuery, pageOf, pageView, timesOf } from '../platform/http/page.ts'
 import { idempotencyKeyOf } from '../platform/http/request.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
@@ -79,6 +79,8 @@ interface ListQuery<Status extends string> extends PageQuery {
   readonly external_id?: string | undefined
   readonly end_to_end_id?: string | undefined
   readonly cash_in_id?: string | undefined
+  readonly paid_from?: string | undefined
+  readonly paid_to?: string | undefined
 }
 
 /**
@@ -94,13 +96,15 @@ export async function listed<Op extends Operation, Status extends string, Item>(
 ) {
   const page = pageOf(query)
   const isWanted = () => !context.isGone?.()
-  const { status, external_id, end_to_end_id, cash_in_id } = query
+  const { status, external_id, end_to_end_id, cash_in_id, paid_from, paid_to } = query
+  const isByPayment = paid_from !== undefined || paid_to !== undefined
   const filter: OperationFilter = {
     ...page,
     ...(status === undefined ? {} : { status: conditionOf(status) }),
     ...(external_id === undefined ? {} : { externalId: external_id }),
     ...(end_to_end_id === undefined ? {} : { endToEndId: end_to_end_id }),
     ...(cash_in_id === undefined ? {} : { cashInId: cash_in_id.toLowerCase() }),
+    ...(isByPayment && { paid: timesOf(paid_from, paid_to, ['paid_from', 'paid_to']) }),
   }
   const [rows, counted] = await Promise.all([
     store.list(filter, isWanted),

@@ -116,7 +116,10 @@ const collectionPlan: readonly Folder[] = [
     name: 'Money in',
     description: 'A charge, and who pays it.',
     steps: [
+      { id: 'createCashIn', name: 'Create a charge to be cancelled' },
+      { id: 'cancelCashIn' },
       { id: 'createCashIn' },
+      { id: 'getCashInQrCode' },
       { id: 'payCashIn' },
       { id: 'getCashIn', until: "body.status === 'PAID'" },
       { id: 'listCashIns' },
@@ -272,12 +275,13 @@ function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, { has
   const { id, method, summary, description, auth, body, example } = endpoint
   const kept = KEPT[id]
   const script = [
+    ...asserting(endpoint),
     ...(kept ? [keeping(kept.variable, kept.from)] : []),
     ...(until !== undefined && hasBank ? waiting(until) : []),
   ]
   return {
     name: name ?? summary,
-    ...(script.length > 0 && { event: [onAnswer(script)] }),
+    event: [onAnswer(script)],
     request: {
       method,
       description,
@@ -292,6 +296,25 @@ function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, { has
 
 function onAnswer(exec: readonly string[]) {
   return { listen: 'test', script: { type: 'text/javascript', exec } }
+}
+
+/** Asserts the status of an answer, and that its JSON has the fields that it always has. */
+function asserting({ responses }: Endpoint): readonly string[] {
+  const good = Object.keys(responses).filter((status) => /^2/.test(status))
+  const schemas = good.flatMap((status) => {
+    const { schema, contentType } = responses[Number(status)] ?? {}
+    return schema === undefined || contentType !== undefined ? [] : [schema as { required?: readonly string[] }]
+  })
+  const fields = schemas.length < good.length ? [] : (schemas[0]?.required ?? [])
+  const statuses = good.join(' or ')
+  return [
+    `pm.test('The status is ${statuses}', () => { if (![${good}].includes(pm.response.code)) throw new Error(pm.response.code + ': ' + pm.response.text()) })`,
+    ...(fields.length === 0
+      ? []
+      : [
+          `pm.test('The answer has its fields', () => { const answer = pm.response.json(); const missing = ${JSON.stringify(fields)}.filter((field) => !(field in answer)); if (missing.length > 0) throw new Error('missing: ' + missing) })`,
+        ]),
+  ]
 }
 
 function keeping(variable: string, from: string): string {
@@ -311,6 +334,7 @@ function waiting(until: string): readonly string[] {
     'const body = pm.response.code === 200 ? pm.response.json() : {}',
     `const isWaiting = pm.response.code === 200 && !(${until}) && now - since < ${WAIT_MAX_MS}`,
     `pm.collectionVariables.set('${WAITING_SINCE}', isWaiting ? since : '')`,
+    `if (!isWaiting) pm.test('What was waited for has come', () => { if (!(${until})) throw new Error(pm.response.text()) })`,
     // A runner continues when the timers of a script have ended.
     `if (isWaiting) { setTimeout(() => {}, ${WAIT_STEP_MS}); pm.execution.setNextRequest(pm.info.requestName) }`,
   ]

@@ -7,6 +7,7 @@ import { reasonOf } from '../../src/engine/follow.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
 import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
+import { MADE_BY } from '../support/limits.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import {
   ACCEPTED,
@@ -620,4 +621,74 @@ test('[cash-in.states.3] of a refusal is kept what the detail can show', () => {
   assert.deepEqual(inputsOf(charged(), refusal, SWEPT), [
     { on: 'charge.rejected', errorCode: 'x'.repeat(64), errorMessage: null },
   ])
+})
+
+const CANCEL = { on: 'cancel.requested', by: MADE_BY } as const
+
+test('[cash-in.cancel.4] [CI-20] a cancellation that was stored before its process died is carried out by a worker', async (t) => {
+  const fixture = await cashInFixture(t)
+  await fixture.apply(CHARGE, CANCEL)
+  assert.deepEqual(fixture.partner.asked, [])
+  await fixture.later(0)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE'])
+  const { status, dueAt, facts } = await fixture.read()
+  assert.deepEqual([status, dueAt, facts.failureCode], ['FAILED', null, 'cancelled_by_merchant'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['FAILED'])
+})
+
+test('[cash-in.cancel.4] a cancellation does not wait for the budget of queries that events request', async (t) => {
+  const fixture = await cashInFixture(t)
+  await fixture.apply(CHARGE, CANCEL)
+  fixture.budget.take(1_000_000, fixture.clock.now())
+  await fixture.later(0)
+  assert.equal((await fixture.read()).status, 'FAILED')
+})
+
+test('[cash-in.cancel.4] while the bank is asked to cancel no transaction is open, and a second worker does nothing', async (t) => {
+  const fixture = await cashInFixture(t)
+  await fixture.apply(CHARGE)
+  const seen: unknown[] = []
+  fixture.partner.whileCalled = async () => {
+    seen.push(await openTransactions(fixture.database))
+    await fixture.jobs.processNext()
+  }
+  await fixture.jobs.cancel(await fixture.read(), MADE_BY)
+  const nothing = { transactions: 0n, locks: 0n }
+  assert.deepEqual(
+    [fixture.partner.asked, seen],
+    [
+      ['GET', 'DELETE'],
+      [nothing, nothing],
+    ],
+  )
+})
+
+test('[cash-in.cancel.6] [CI-20] a charge to be cancelled is not created again; once its absence is proven it is FAILED', async (t) => {
+  const fixture = await cashInFixture(t, { create: TIMEOUT, query: NOT_FOUND }, 3_600)
+  await fixture.jobs.requestCharge(await fixture.read())
+  await fixture.jobs.cancel(await fixture.read(), MADE_BY)
+  for (let minute = 0; minute < 5; minute++) await fixture.later(60_001)
+  assert.equal((await fixture.read()).status, 'PROVIDER_RESULT_UNKNOWN', 'the first request may still arrive')
+  await fixture.later(60_001)
+  assert.deepEqual(
+    [(await fixture.read()).status, fixture.partner.asked.filter((one) => one !== 'GET')],
+    ['FAILED', ['PUT']],
+  )
+})
+
+test('[cash-in.cancel.4] a charge that the bank denies although it accepted it is cancelled there all the same', async (t) => {
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
+  await fixture.apply(CHARGE)
+  const { status, facts } = await fixture.jobs.cancel(await fixture.read(), MADE_BY)
+  assert.deepEqual([status, facts.failureCode], ['FAILED', 'cancelled_by_merchant'])
+})
+
+test('[cash-in.cancel.4] [cash-in.expired.3] a cancellation that the bank confirms after the expiry is an expiry', async (t) => {
+  const fixture = await cashInFixture(t, { cancel: TIMEOUT })
+  await fixture.apply(CHARGE)
+  await fixture.jobs.cancel(await fixture.read(), MADE_BY)
+  fixture.partner.cancel = CANCELLED
+  await fixture.later(62_001)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  assert.deepEqual(await notifiedStatuses(fixture.database), [])
 })

@@ -4,6 +4,7 @@ import type { PartnerCapability } from '../../src/banks/port.ts'
 import { assertBooks } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
+import { MADE_BY } from '../support/limits.ts'
 import {
   ACCEPTED,
   CANCELLED,
@@ -144,4 +145,24 @@ test('[partner-inbox.8] [partner.10] a bank that cannot be asked is not asked ab
     kind: 'NOT_SENT',
   })
   assert.deepEqual(fixture.partner.asked, [])
+})
+
+test('[cash-in.cancel.4] [partner.10] a charge that cannot be asked about is cancelled by the bank’s answer alone', async (t) => {
+  for (const [cancel, status] of [
+    [CANCELLED, 'FAILED'],
+    [REJECTED, 'PENDING'],
+    [TIMEOUT, 'PENDING'],
+  ] as const) {
+    const fixture = await cashInFixture(t, { capabilities: without('query-charge'), cancel })
+    await fixture.apply(CHARGE)
+    const cashIn = await fixture.jobs.cancel(await fixture.read(), MADE_BY)
+    assert.deepEqual([cashIn.status, fixture.partner.asked], [status, ['DELETE']])
+  }
+})
+
+test('[cash-in.cancel.4] [partner.10] a cancellation is not confirmed by a bank that lost the ability to cancel', async (t) => {
+  const fixture = await cashInFixture(t, { capabilities: without('cancel-charge') })
+  await fixture.apply(CHARGE, { on: 'cancel.requested', by: MADE_BY })
+  await fixture.later(0)
+  assert.equal((await fixture.read()).status, 'PENDING')
 })

@@ -72,7 +72,14 @@ const OTHER_REFERENCE = { ...INPUTS['charge.accepted'], transactionId: 'tx-9' } 
 const { pixCode: _code, ...WITHOUT_CODE } = INPUTS['charge.accepted']
 /** The bank did not know the charge a minute ago, and its last attempt is long over. */
 const ABSENT = { ...CHARGED, notFoundSince: NOW - 61_000, notFoundAt: NOW - 61_000, lastAttemptAt: NOW - 1_000_000 }
+const { pixCode: _absent, ...UNKNOWN_AT_BANK } = ABSENT
 const NOT_FOUND = INPUTS['charge.not_found']
+
+/** The merchant wants a charge cancelled, and the bank says that it is. */
+const CANCEL = INPUTS['cancel.requested']
+const REQUESTED = { cancelRequested: { ...MADE_BY, at: NOW } }
+const CANCELLED = { ...INPUTS['partner.failed'], errorCode: 'charge_cancelled' } as const
+const BY_MERCHANT = { failureCode: 'cancelled_by_merchant', failureReason: null, ...SETTLED }
 
 /** An event asks for a status query, which is due at once. */
 const ASKED = { isQuestionWanted: true, eventQueries: 0 } as const
@@ -212,6 +219,25 @@ const ROWS: readonly Row<CashIn, CashInEvent, Place>[] = [
   { rule: 'cash-in.unknown.7', from: ['PROVIDER_RESULT_UNKNOWN'], before: { facts: LONG_UNKNOWN }, input: INPUTS['charge.not_sent'], to: NO_ANSWER, opens: 'charge_unclear' },
   { rule: 'cash-in.unknown.7', from: ['PROVIDER_RESULT_UNKNOWN'], before: { facts: LONG_UNKNOWN }, input: INPUTS['charge.unknown'], to: NO_ANSWER, opens: 'charge_unclear' },
   { rule: 'cash-in.states.6', from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], input: INPUTS['charge.contradicted'], to: CONFLICT, opens: 'charge_unclear', evidence: { reason: 'other valueCents' } },
+
+  // The merchant’s cancellation.
+  { rule: 'cash-in.cancel.2', from: ['PENDING'], before: { facts: { unsent: 'proven' } }, input: CANCEL, to: 'FAILED', emits: 'pix_cash_in', learns: { ...REQUESTED, ...BY_MERCHANT } },
+  { rule: 'cash-in.cancel.1', from: OPEN, before: { facts: CHARGED }, input: CANCEL, to: 'same', learns: { ...REQUESTED, ...ASKED }, dueAt: NOW },
+  { rule: 'cash-in.cancel.1', from: ['PENDING'], before: { facts: { unsent: 'claimed' } }, input: CANCEL, to: 'same', learns: { ...REQUESTED, ...ASKED }, dueAt: NOW },
+  { rule: 'cash-in.cancel.1', from: ['PROVIDER_RESULT_UNKNOWN'], before: { facts: { unsent: 'proven' } }, input: CANCEL, to: 'same', learns: { ...REQUESTED, ...ASKED }, dueAt: NOW },
+  { rule: 'cash-in.cancel.5', from: OPEN, before: OVER, input: CANCEL, to: 'ignored' },
+  { rule: 'cash-in.cancel.5', from: ['PENDING'], before: { ...OVER, facts: { unsent: 'proven' } }, input: CANCEL, to: 'ignored' },
+  { rule: 'cash-in.cancel.3', from: OPEN, before: { facts: REQUESTED }, input: CANCEL, to: 'ignored' },
+  { rule: 'cash-in.cancel.4', from: OPEN, before: { facts: REQUESTED }, input: CANCELLED, to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: BY_MERCHANT },
+  { rule: 'cash-in.cancel.4', from: ['PENDING'], before: { facts: { ...REQUESTED, ...REPORTED_FAILURE } }, input: CANCELLED, to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: { ...BY_MERCHANT, ...reportedFailureFact(null) } },
+  { rule: 'cash-in.cancel.4', from: ['PENDING'], input: CANCELLED, to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: { ...REMOVED, failureCode: 'charge_cancelled' } },
+  { rule: 'cash-in.cancel.4', from: ['PENDING'], before: { facts: REQUESTED }, input: INPUTS['partner.failed'], to: 'FAILED', emits: 'pix_cash_in', ids: { transactionId: 'tx' }, learns: REMOVED },
+  { rule: 'cash-in.cancel.6', from: OPEN, before: { facts: { ...REQUESTED, ...UNKNOWN_AT_BANK } }, input: NOT_FOUND, to: 'FAILED', emits: 'pix_cash_in', learns: { notFoundAt: NOW - 1_000, ...BY_MERCHANT } },
+  { rule: 'cash-in.cancel.6', from: OPEN, before: { ...OVER, facts: { ...REQUESTED, ...UNKNOWN_AT_BANK } }, input: NOT_FOUND, to: 'EXPIRED', learns: SETTLED },
+  { rule: 'cash-in.cancel.6', from: UNANSWERED, before: { facts: { ...REQUESTED, ...ABSENT } }, input: NOT_FOUND, to: 'same', learns: { notFoundAt: NOW - 1_000 }, dueAt: NOW + 60_000 },
+  { rule: 'cash-in.states.15', from: ['PENDING'], before: { facts: { ...REQUESTED, ...ABSENT } }, input: NOT_FOUND, to: CONFLICT, opens: 'charge_unclear', learns: { notFoundAt: NOW - 1_000 }, evidence: { askedAt: NOW - 1_000, notFoundSince: NOW - 61_000 } },
+  { rule: 'cash-in.cancel.6', from: OPEN, before: { facts: { ...REQUESTED, lastAttemptAt: NOW - 1_000_000 } }, input: NOT_FOUND, to: 'same', learns: { notFoundSince: NOW - 1_000, notFoundAt: NOW - 1_000 }, dueAt: NOW + 60_000 },
+  { rule: 'cash-in.cancel.6', from: ['PENDING'], before: { ...DUE, facts: REQUESTED }, input: INPUTS['work.claimed'], to: 'same', learns: { leaseUntil: NOW + 30_000, isQuestionWanted: false }, dueAt: NOW + 30_000 },
 
   // The end without a payment. What reads as EXPIRED changes by money alone.
   { rule: 'cash-in.states.11', from: OPEN, input: INPUTS['clock.expired'], to: 'EXPIRED', learns: SETTLED },
@@ -646,6 +672,17 @@ test('[cash-in.work.6] [EX-8] what is left open is asked about after 1, 2, 5 and
   const over = at('PENDING', { ...DUE, expiresAt: NOW - 2_000, facts: CHARGED })
   const asked = [askedAbout(over, SILENCE), askedAbout(over, NO_OUTCOME), askedAbout(at('PAID', DUE), SILENCE)]
   for (const { waits } of asked) assert.deepEqual(waits.slice(0, 7), [60, 120, 300, 900, 3_600, 3_600, 3_600])
+})
+
+test('[cash-in.cancel.4] a cancellation that the bank does not confirm is repeated after 1, 5 and 15 s, each minute for an hour, then hourly', () => {
+  const requested = after(at('PENDING', { expiresAt: NOW + 86_400_000, facts: CHARGED }), CANCEL)
+  for (const answer of [SILENCE, NO_OUTCOME]) {
+    assert.deepEqual(askedAbout(requested, answer).waits.slice(0, 6), [1, 5, 15, 60, 60, 60])
+  }
+  const early = { facts: { ...CHARGED, ...REQUESTED, inconclusive: 60 }, expiresAt: NOW + 86_400_000, dueAt: NOW }
+  const anHourAgo = { cancelRequested: { ...MADE_BY, at: NOW - 3_600_000 } }
+  const late = { ...early, facts: { ...early.facts, ...anHourAgo } }
+  assert.deepEqual(askedAbout(at('PENDING', late), SILENCE).waits.slice(0, 2), [3_600, 3_600])
 })
 
 test('[cash-in.expired.4] [EX-9] where no statement is swept an expired charge is asked about after 5 minutes, 1 hour, 24 hours', () => {

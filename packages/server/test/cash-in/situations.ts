@@ -5,6 +5,7 @@ import type { KnownReturn, ReturnInDoubt } from '../../src/cash-in/returns.ts'
 import { reasonFact } from '../../src/engine/follow.ts'
 import { orderId } from '../../src/platform/ids.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
+import { MADE_BY } from '../support/limits.ts'
 
 /** Cash-ins in every state, and everything that may happen to them, for tests of the rules alone. */
 
@@ -94,6 +95,7 @@ export function confirmed(given: Partial<Payment> = {}): Extract<CashInInput, { 
 
 /** One input of each kind that a cash-in can be given. */
 export const INPUTS = {
+  'cancel.requested': { on: 'cancel.requested', by: MADE_BY },
   'work.requested': { on: 'work.requested' },
   'work.claimed': { on: 'work.claimed', leaseMs: 30_000 },
   'work.done': { on: 'work.done', bankAnswer: { kind: 'NOT_FOUND' }, isAnswered: true, hasOutcome: true },

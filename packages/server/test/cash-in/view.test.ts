@@ -31,6 +31,7 @@ test('[cash-in.detail.1] a new charge shows all that was asked for, and null for
     refundDeadline: null,
     failureCode: null,
     failureReason: null,
+    cancelRequestedAt: null,
     createdAt: '2026-11-21T13:00:00.000Z',
     updatedAt: '2026-11-21T13:00:00.000Z',
   })

@@ -50,7 +50,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     credential: Object.keys(REFUSAL_REASONS),
     reason: Object.values(REFUSAL_REASONS).flat(),
   },
-  pixgate_event_loop_delay_seconds: { quantile: ['0.5', '0.99', '1'] },
+  pixgate_event_loop_delay_seconds: { within: ['p50', 'p99', 'max'] },
 }
 
 function statesOf(...machines: readonly { readonly states: readonly string[] }[]): string[] {

@@ -107,9 +107,17 @@ function runScripts(
   variables: Map<string, string>,
 ): string | undefined {
   let next: string | undefined
+  const failed: string[] = []
   const pm = {
     info: { requestName: name },
-    response: { code: status, headers, json: () => JSON.parse(text) },
+    response: { code: status, headers, json: () => JSON.parse(text), text: () => text },
+    test: (assertion: string, hold: () => void) => {
+      try {
+        hold()
+      } catch (error) {
+        failed.push(`${name}: ${assertion}: ${error}`)
+      }
+    },
     collectionVariables: {
       get: (key: string) => variables.get(key),
       set: (key: string, value: unknown) => variables.set(key, String(value)),
@@ -124,5 +132,6 @@ function runScripts(
     assert.equal(listen, 'test')
     runInNewContext(script.exec.join('\n'), { pm, setTimeout: () => undefined })
   }
+  assert.deepEqual(failed, [])
   return next
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { type Endpoint, endpoints, serviceEndpoints } from '@pixgate/spec'
 import { collectionOf } from '../../src/reference/collection.ts'
 import { llmsText } from '../../src/reference/llms.ts'
@@ -46,13 +47,46 @@ test('[reference.11] the scripts of the collection use what every runner has', (
   for (const line of scripts) assert.doesNotMatch(line, /globalThis|require|import|await|\bnode\b/)
 })
 
+test('[reference.11] every request of the collection fails on another status, and where JSON lacks a field', async () => {
+  for (const { name, event = [] } of requests) {
+    const lines = event.flatMap(({ script }) => script.exec).filter((line) => line.startsWith('pm.test('))
+    const failures = (code: number, text: string) => {
+      const failed: string[] = []
+      const test = (what: string, hold: () => void) => {
+        try {
+          hold()
+        } catch {
+          failed.push(what)
+        }
+      }
+      const pm = { test, response: { code, text: () => text, json: () => JSON.parse(text) } }
+      runInNewContext(lines.join('\n'), { pm })
+      return failed
+    }
+    assert.match(failures(500, '{}')[0] ?? '', /^The status is 2/, name)
+    const hasShape = lines.some((line) => line.includes('has its fields'))
+    assert.equal(failures(500, '{}').length, hasShape ? 2 : 1, name)
+  }
+})
+
+test('[reference.11] a run with a red answer fails', async (t) => {
+  const pix = await world(t)
+  const served = (await (await fetch(`${pix.url}/collection.json`)).json()) as Collection
+  await assert.rejects(runCollection(served, { adminToken: 'wrong' }), /The status is/)
+})
+
 test('[reference.11] without a simulated bank nothing waits for it, and no request is there for it', () => {
   const production = requestsOf(collectionFor(Object.values(serviceEndpoints)))
   assert.doesNotMatch(JSON.stringify(production), /setNextRequest|waitingSince|\/sandbox\//)
   const summaries = Object.values(serviceEndpoints).map(({ summary }) => summary as string)
   assert.deepEqual(
     production.map(({ name }) => name).filter((name) => !summaries.includes(name)),
-    ['List incoming transactions under their short path', 'Resume payouts', 'Take the adjustment back'],
+    [
+      'Create a charge to be cancelled',
+      'List incoming transactions under their short path',
+      'Resume payouts',
+      'Take the adjustment back',
+    ],
   )
 })
 

@@ -73,6 +73,9 @@ async function prepare({ run, variables }: Shell): Promise<void> {
 }
 
 async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
+  variables.CASH_IN_ID = (await pix.charge('10.00', { externalId: 'to-cancel' })).id
+  await run('getCashInQrCode')
+  await run('cancelCashIn')
   variables.CASH_IN_ID = (await run('createCashIn')).id
   await run('payCashIn')
   await pix.becomes(String(variables.CASH_IN_ID), 'PAID')

@@ -98,6 +98,8 @@ test('[lists.1] [lists.2] bounds, days and unknown or repeated parameters are re
     'start_date=2026-02-30': 'start_date',
     'start_date=21/11/2026': 'start_date',
     'start_date=2026-11-22&end_date=2026-11-21': 'end_date',
+    'paid_from=2026-02-30': 'paid_from',
+    'paid_from=2026-11-22&paid_to=2026-11-21': 'paid_to',
     'unknown=1': 'unknown',
   }
   for (const [query, field] of Object.entries(wrong)) {
@@ -123,6 +125,26 @@ test('[lists.2] both days are UTC days and inclusive', async (t) => {
   assert.equal(await found(`start_date=${before}`), 1)
   assert.equal(await found(`end_date=${before}`), 0)
   assert.equal(await found(`start_date=${next}`), 0)
+})
+
+test('[cash-in.list.6] charges by when they were paid: UTC days, both inclusive, or instants, of which the end is not', async (t) => {
+  const pix = await world(t)
+  const { paidAt } = await pix.paid('1.00')
+  await pix.charge('1.00')
+  const at = (ms: number) => new Date(Date.parse(paidAt) + ms).toISOString()
+  const [day, before, next] = [0, -86_400_000, 86_400_000].map((ms) => at(ms).slice(0, 10))
+  const found = async (query: string, path = '/api/pix/cash-in') => {
+    const { data, pagination } = (await pix.call('GET', `${path}?${query}`)).body
+    assert.equal(pagination.total, data.length)
+    return data.length
+  }
+  assert.equal(await found(`paid_from=${day}&paid_to=${day}`), 1)
+  assert.equal(await found(`paid_from=${before}`, '/transactions/cash-in'), 1)
+  assert.equal(await found(`paid_to=${before}`), 0)
+  assert.equal(await found(`paid_from=${next}`), 0)
+  assert.equal(await found(`paid_from=${paidAt}&paid_to=${at(1)}&status=PAID`), 1)
+  assert.equal(await found(`paid_to=${paidAt}`), 0)
+  assert.equal(await found(`paid_from=${paidAt}&status=PENDING`), 0)
 })
 
 test('[lists.3] by cursor a list is told to its end, once each, whatever is created meanwhile', async (t) => {

@@ -141,7 +141,7 @@ const UNKNOWN_IDS: readonly OperationId[] = [
   ...(['exportCloseOfx', 'deactivateApiKey', 'deactivateOperator', 'getCase', 'noteCase', 'decideCase'] as const),
   ...(['decideCaseProposal', 'decideApproval', 'getWebhook', 'testWebhook', 'getWebhookDelivery'] as const),
   ...(['resendWebhookDelivery', 'recoverWebhook', 'sendMissedToWebhook', 'pauseWebhook', 'resumeWebhook'] as const),
-  ...(['rotateWebhookSecret', 'deleteWebhook'] as const),
+  ...(['rotateWebhookSecret', 'deleteWebhook', 'getCashInQrCode', 'cancelCashIn'] as const),
 ]
 
 /** What an operation answers for reasons of its own. */
@@ -174,6 +174,10 @@ const PARTICULAR: readonly Row[] = [
   ),
   row('createCashIn', 'not_supported_by_bank', (pix) => create(pix)),
   row('createCashIn', 'partner_refused', (pix) => create(pix)),
+  row('cancelCashIn', 'not_supported_by_bank', (pix) => send(pix, 'cancelCashIn')),
+  ...(['getCashInQrCode', 'cancelCashIn'] as const).map((operation) =>
+    row(operation, 'not_possible_in_state', async (pix) => send(pix, operation, { id: (await pix.paid('1')).id })),
+  ),
 
   row('createCashOut', 'pix_key_type_mismatch', (pix) => payToKey(pix, {}, { pixKeyType: 'cpf' })),
   row('createCashOutFromQrCode', 'invalid_pix_code', (pix) => payCode(pix, { pixCode: 'hello' })),

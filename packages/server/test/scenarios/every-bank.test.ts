@@ -65,6 +65,25 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.assertBooksAgree()
   })
 
+  test(`[cash-in.cancel.4] [cash-in.cancel.5] at ${name}: a charge is cancelled where the bank can, unless its payment was faster`, async (t) => {
+    const bank = await open(t)
+    const cancel = (id: string) => bank.pix.call('POST', `/api/pix/cash-in/${id}/cancel`)
+    const unpaid = await bank.pix.charge('100')
+    const { status, body } = await cancel(unpaid.id)
+    if (!bank.capabilities.has('cancel-charge')) {
+      assert.deepEqual([status, body.code], [422, 'not_supported_by_bank'])
+      return
+    }
+    assert.deepEqual([status, body.status, body.failureCode], [200, 'FAILED', 'cancelled_by_merchant'])
+    const paid = await bank.pix.charge('100')
+    await bank.pay(paid.id, true)
+    const refused = await cancel(paid.id)
+    assert.deepEqual([refused.status, refused.body.existing], [409, { id: paid.id, status: 'PAID' }])
+    assert.deepEqual(await notifiedStatuses(bank.pix.database), ['FAILED', 'PAID'])
+    assert.deepEqual(await cases(bank.pix.database), [])
+    await bank.assertBooksAgree()
+  })
+
   test(`[refund-in.states.7] at ${name}: a part of a payment goes back, is booked and notified`, async (t) => {
     const bank = await open(t)
     const charge = await paidCharge(bank)

@@ -8,7 +8,7 @@ import type { World } from './world.ts'
 
 /** What the merchant asks for. */
 export type Asked = {
-  readonly at: 'cash-in' | 'cash-out' | 'refund'
+  readonly at: 'cash-in' | 'cancel' | 'cash-out' | 'refund'
   readonly body: object
   readonly id?: string
   readonly key: string | null
@@ -35,6 +35,7 @@ export class Merchant {
       () => this.#cashOut(),
       () => this.#cashOut(),
       () => this.#refund(),
+      ...(this.#world.hasCancellations ? [() => this.#cancel()] : []),
     ])()
     if (!asked) return this.send(process, this.#keep(this.#cashIn()))
     return this.send(process, this.#keep(asked))
@@ -72,6 +73,12 @@ export class Merchant {
     }
   }
 
+  #cancel(): Asked | undefined {
+    const { chance, tables } = this.#world
+    const charges = [...tables.operations.values()].filter(isCashIn)
+    return charges.length === 0 ? undefined : { at: 'cancel', body: {}, id: chance.pick(charges).id, key: null }
+  }
+
   #refund(): Asked | undefined {
     const { chance, tables } = this.#world
     const paid = [...tables.operations.values()].filter(
@@ -103,6 +110,7 @@ export class Merchant {
     const input = { body, context, params: { id }, query: {} } as never
     const reply = await {
       'cash-in': () => process.cashIns.handlers.createCashIn(input),
+      cancel: () => process.cashIns.handlers.cancelCashIn(input),
       'cash-out': () => process.cashOuts.handlers.createCashOut(input),
       refund: () => process.refunds.handlers.createRefundIn(input),
     }[at]()

@@ -111,8 +111,71 @@ function returnsIn(state: string): string[] {
   return RETURNS.map((name) => `cash_in ${name.replaceAll('STATE', state)}`)
 }
 
+const OF_CANCELLING =
+  'charge.not_found [its cancellation is requested, absence is proven, not the bank accepted it, not its time is over]'
+
+/** A charge that no bank has, and that waits for its creation, in doubt about nothing. */
+async function unmade(stage: Stage): Promise<string> {
+  const id = await stage.charge({ call: 'silent', ask: 'contradicts' })
+  const { valueCents, expiresAt } = stage.operation(id)
+  stage.world.bank.acceptCharge(id, { valueCents, expiresAt: expiresAt ?? 0 })
+  await stage.pass(1)
+  stage.world.bank.book.lies.add(id)
+  stage.world.bank.book.charges.delete(id)
+  stage.write(id, { call: 'unreachable', ask: 'denies' })
+  await stage.decide(id, 'charge_unclear', 'ask_again')
+  return id
+}
+
 /** See above. */
 export const SCENES_OF_CHARGES: readonly Scene[] = [
+  {
+    name: 'a charge is cancelled that the bank has, and one that was never sent to it',
+    reaches: [
+      'cash_in cash-in.cancel.1 PENDING cancel.requested [not its time is over] → PENDING',
+      'cash_in cash-in.cancel.2 PENDING cancel.requested [no byte of it was sent, not its time is over] → FAILED',
+    ],
+    play: async (stage) => {
+      await stage.cancel(await stage.charge())
+      await stage.cancel(await stage.charge({ call: 'unreachable' }))
+    },
+  },
+  {
+    name: 'a charge is cancelled that the bank never got, while its answer is missing',
+    reaches: [
+      'cash_in cash-in.cancel.1 PROVIDER_RESULT_UNKNOWN cancel.requested [not its time is over] → PROVIDER_RESULT_UNKNOWN',
+      `cash_in cash-in.cancel.6 PROVIDER_RESULT_UNKNOWN ${OF_CANCELLING} → FAILED`,
+    ],
+    play: async (stage) => {
+      const id = await stage.charge({ call: 'silent', ask: 'silent' })
+      await stage.cancel(id)
+      stage.write(id, { ask: 'truth' })
+      await stage.pass(8)
+    },
+  },
+  {
+    name: 'a charge is cancelled that the bank never got, in doubt',
+    reaches: [
+      'cash_in cash-in.cancel.1 RECONCILIATION_REQUIRED:no_answer cancel.requested [not its time is over] → RECONCILIATION_REQUIRED',
+      `cash_in cash-in.cancel.6 RECONCILIATION_REQUIRED:no_answer ${OF_CANCELLING} → FAILED`,
+    ],
+    play: async (stage) => {
+      const id = await stage.charge({ call: 'silent', ask: 'silent' })
+      await stage.pass(17)
+      await stage.cancel(id)
+      stage.write(id, { ask: 'truth' })
+      await stage.pass(8)
+    },
+  },
+  {
+    name: 'a charge is cancelled that waits for its creation',
+    reaches: [`cash_in cash-in.cancel.6 PENDING ${OF_CANCELLING} → FAILED`],
+    play: async (stage) => {
+      const id = await unmade(stage)
+      await stage.cancel(id)
+      await stage.pass(8)
+    },
+  },
   {
     name: 'returns of a charge that waits for its payment',
     reaches: returnsIn('PENDING'),

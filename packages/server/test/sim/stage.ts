@@ -80,6 +80,11 @@ export class Stage {
     return this.#ask('charge', { at: 'cash-in', body: { transaction }, key: null }, words)
   }
 
+  /** The merchant cancels a charge. */
+  cancel(id: string): Promise<string> {
+    return this.#do((process) => this.#driver.merchant.send(process, { at: 'cancel', body: {}, id, key: null }))
+  }
+
   /** A charge that is paid. @returns its id */
   async paid(cents = 1_000): Promise<string> {
     const id = await this.charge({ cents })

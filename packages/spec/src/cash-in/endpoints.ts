@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
+import { limits } from '../limits.ts'
+import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList, paidBetween } from '../shapes.ts'
 import { cashInCreated, cashInDetail, cashInStatus, createCashInBody } from './shapes.ts'
 
 const createdExample = {
@@ -65,6 +66,7 @@ const detailExample = {
   refundDeadline: '2027-02-18T13:15:00.000Z',
   failureCode: null,
   failureReason: null,
+  cancelRequestedAt: null,
   createdAt: '2026-11-21T13:14:31.902Z',
   updatedAt: '2026-11-21T13:15:02.417Z',
 }
@@ -91,7 +93,91 @@ export const getCashIn = endpoint({
   errors: ['not_found'],
 })
 
-const listQuery = Type.Object(operationQuery(cashInStatus), { additionalProperties: false })
+const cancellingExample = {
+  ...detailExample,
+  status: 'PENDING',
+  endToEndId: null,
+  paidAt: null,
+  payerName: null,
+  payerDocument: null,
+  payerIspb: null,
+  receivedCents: 0,
+  refundableCents: 0,
+  refundDeadline: null,
+  cancelRequestedAt: '2026-11-21T13:20:00.000Z',
+  updatedAt: '2026-11-21T13:20:00.000Z',
+}
+
+/** @source rules#cash-in.cancel.3 */
+export const cancelCashIn = endpoint({
+  id: 'cancelCashIn',
+  method: 'POST',
+  path: '/api/pix/cash-in/{id}/cancel',
+  auth: 'api-key',
+  scope: 'charge',
+  tag: 'Cash-in',
+  summary: 'Cancel an unpaid charge',
+  description:
+    'Cancels the charge at the bank, so that nobody can pay it. 200: it is `FAILED` with the `failureCode` `cancelled_by_merchant`. 202: the bank has not confirmed yet; it is asked again, and a notification follows. A payment that is faster wins: the answer is 409, and `existing` has the status `PAID`. Repeat it freely.',
+  params: idOf('cash-in'),
+  responses: {
+    200: {
+      description: 'Cancelled',
+      schema: cashInDetail,
+      example: {
+        ...cancellingExample,
+        status: 'FAILED',
+        pixCode: null,
+        failureCode: 'cancelled_by_merchant',
+      },
+    },
+    202: { description: 'Requested; the bank has not confirmed it', schema: cashInDetail, example: cancellingExample },
+  },
+  errors: ['not_found', 'not_possible_in_state', 'not_supported_by_bank'],
+})
+
+/** @source rules#cash-in.qrcode.1 */
+export const getCashInQrCode = endpoint({
+  id: 'getCashInQrCode',
+  method: 'GET',
+  path: '/api/pix/cash-in/{id}/qrcode',
+  auth: 'api-key',
+  scope: 'read',
+  tag: 'Cash-in',
+  summary: 'Draw the QR code of a charge',
+  description:
+    'An SVG, or a PNG: by `format`, else by `Accept`. A charge without a code that can be paid is 409; `existing` has its status.',
+  params: idOf('cash-in'),
+  query: Type.Object(
+    {
+      format: Type.Optional(
+        Type.Enum(['svg', 'png'], { description: 'Left out: the first of both that `Accept` names, else `svg`' }),
+      ),
+      size: Type.Optional(
+        Type.Integer({
+          minimum: limits.qrCodeMinPixels,
+          maximum: limits.qrCodeMaxPixels,
+          description: `Width and height in pixels; ${limits.qrCodeDefaultPixels} by default`,
+          examples: [limits.qrCodeDefaultPixels],
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'The image. It may be kept for a minute, but not by shared caches.',
+      contentType: 'image/svg+xml',
+      otherContentTypes: ['image/png'],
+      headers: ['Vary'],
+      schema: Type.String({ title: 'CashInQrCode' }),
+      example: '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300" viewBox="0 0 61 61"></svg>',
+    },
+  },
+  errors: ['not_found', 'not_possible_in_state'],
+})
+
+const listQuery = Type.Object({ ...operationQuery(cashInStatus), ...paidBetween() }, { additionalProperties: false })
 
 /** @source rules#cash-in.list.1 */
 export const listCashIns = endpoint({
@@ -102,7 +188,7 @@ export const listCashIns = endpoint({
   scope: 'read',
   tag: 'Cash-in',
   summary: 'List charges, newest first',
-  description: 'By status, days of creation (UTC, both inclusive), `external_id` or `end_to_end_id`, page by page.',
+  description: 'By status, times of creation and payment, `external_id` or `end_to_end_id`, page by page.',
   query: listQuery,
   responses: {
     200: {

@@ -40,13 +40,14 @@ export const cashIn = machine({
     EXPIRED:
       '`expirationDate` has passed, and no payment is known. A payment made in time but reported late still makes it `PAID`. There is no notification of this status.',
     FAILED:
-      'The bank refused the charge or reported its failure, so it cannot be paid. `failureCode` and `failureReason` say why.',
+      'The bank refused the charge, reported its failure, or confirmed its cancellation, so it cannot be paid. `failureCode` and `failureReason` say why.',
     PROVIDER_RESULT_UNKNOWN: RESULT_UNKNOWN_TEXT,
     RECONCILIATION_REQUIRED: doubtText(reasons),
   },
   reasons,
   triggers: [
     'create',
+    'cancel.requested',
     'work.requested',
     'work.claimed',
     'work.done',
@@ -96,6 +97,8 @@ export const cashIn = machine({
     'work is due': 'the due time has passed, and no other process holds the claim',
     'its time is over': '`expirationDate` has passed',
     'the bank accepted it': 'its Pix code or the bank’s reference is known, so it may be paid',
+    'no byte of it was sent': 'no create attempt left, and none is under way',
+    'its cancellation is requested': 'the merchant requested its cancellation',
     'absence is proven':
       'the bank answered «not found» at least twice, 60 s apart, the last time 5 minutes after the last create attempt, and never found the charge in between',
     'no answer for 15 minutes': 'the outcome has been missing for 15 minutes',
@@ -152,6 +155,11 @@ export const cashIn = machine({
     { from: 'PENDING', on: 'charge.unknown', to: 'PROVIDER_RESULT_UNKNOWN', rule: 'cash-in.states.5', says: 'A call without a known outcome sends no notification; the bank is queried.' },
     { from: 'PROVIDER_RESULT_UNKNOWN', on: ['charge.not_sent', 'charge.unknown'], to: 'same', rule: 'cash-in.unknown.3', says: 'Another call without an outcome changes nothing; the bank is queried again.' },
     { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], on: 'charge.contradicted', to: CONFLICT, opens: 'charge_unclear', rule: 'cash-in.states.6', says: 'An answer that contradicts the order opens a case, and the Pix code is withheld.' },
+
+    // The merchant’s cancellation.
+    { from: 'PENDING', on: 'cancel.requested', when: 'no byte of it was sent', unless: 'its time is over', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.cancel.2', says: 'A charge that was never sent is cancelled at once, as the bank cannot have it.' },
+    { from: OPEN, on: 'cancel.requested', unless: 'its time is over', to: 'same', asks: true, rule: 'cash-in.cancel.1', says: 'The requested cancellation is stored, and the charge is cancelled at the bank. Only the bank’s answer changes the state.' },
+    { from: OPEN, on: 'charge.not_found', when: ['its cancellation is requested', 'absence is proven'], unless: ['the bank accepted it', 'its time is over'], to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.cancel.6', says: 'A charge whose cancellation is requested is not created again. If the bank never accepted it, proven absence cancels it.' },
 
     // The end without a payment.
     { from: OPEN, on: 'clock.expired', to: 'EXPIRED', rule: 'cash-in.states.11', says: 'The charge is `EXPIRED` once `expirationDate` has passed and the bank, queried first, reports its end or cancels it, without a payment. No notification is sent.' },

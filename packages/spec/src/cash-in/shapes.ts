@@ -105,8 +105,14 @@ export const cashInDetail = Type.Object(
     refundedCents: cents(),
     refundableCents: cents(),
     refundDeadline: nullable(instant),
-    failureCode: nullable(Type.String({ maxLength: 64 })),
+    failureCode: nullable(
+      Type.String({ maxLength: 64, description: '`cancelled_by_merchant`: cancelled by your request' }),
+    ),
     failureReason: nullable(Type.String({ maxLength: 200 })),
+    cancelRequestedAt: nullable({
+      ...instant,
+      description: 'Time of your request to cancel it. The bank has confirmed it once the status is `FAILED`.',
+    }),
     createdAt: instant,
     updatedAt: instant,
   },

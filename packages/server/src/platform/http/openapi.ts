@@ -174,13 +174,20 @@ interface ResponseObject {
   readonly content?: Readonly<Record<string, unknown>>
 }
 
+const BINARY = { title: 'BinaryFile', type: 'string', format: 'binary' }
+
 function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
-  const { description, schema, contentType = 'application/json', example, headers } = response
+  const { description, schema, contentType = 'application/json', otherContentTypes = [], example, headers } = response
   return {
     description,
     headers: headersOf(headers),
     ...(schema && {
-      content: { [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) } },
+      content: {
+        [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) },
+        ...Object.fromEntries(
+          otherContentTypes.map((type) => [type, { schema: schemas.write(BINARY), example: 'the bytes' }]),
+        ),
+      },
     }),
   }
 }
@@ -268,7 +275,8 @@ const problemSchema = {
     existing: {
       title: 'ExistingOperation',
       type: 'object',
-      description: 'The operation that exists, where a create was refused because of it or after storing it.',
+      description:
+        'The operation that exists, where a request was refused because of its status, or a create because of it.',
       required: ['id', 'status'],
       properties: {
         id: { type: 'string', format: 'uuid' },
@@ -451,9 +459,12 @@ function published(schema: JsonSchema): JsonSchema {
   if (value) return { ...published(value), type: [value.type, 'null'] }
   const { enum: values, type, pattern } = schema
   const isText = Array.isArray(values) && type === undefined && values.every((value) => typeof value === 'string')
-  const known = typeof pattern === 'string' ? publishedPatterns[pattern] : undefined
+  const known = typeof pattern === 'string' ? (publishedPatterns[pattern] ?? pattern).replaceAll(SURROGATES, '') : ''
   return { ...(isText && { type: 'string' }), ...schema, ...(known && { pattern: known }) }
 }
+
+/** Many tools cannot read them in a pattern, and no text in UTF-8 has them. */
+const SURROGATES = '\\ud800-\\udfff'
 
 /** Headers of every answer, or of every answer in production. */
 const ON_EVERY_ANSWER: readonly ResponseHeader[] = [

@@ -51,14 +51,19 @@ function behind(cursor: string, page: number | undefined) {
 
 /**
  * Bounds as instants. A UTC day as the end is in the range, an instant is not.
+ * @param names of both parameters
  * @throws validation_error (400) times in the wrong order
  * @source rules#lists.2
  */
-export function timesOf(start: string | undefined, end: string | undefined): Pick<Page, 'from' | 'to'> {
+export function timesOf(
+  start: string | undefined,
+  end: string | undefined,
+  [nameOfStart, nameOfEnd] = ['start_date', 'end_date'],
+): Pick<Page, 'from' | 'to'> {
   const from = start === undefined ? undefined : instantOf(start)
   const to = end === undefined || end === LAST_DAY ? undefined : instantOf(end) + (isDay(end) ? DAY_MS : 0)
   if (from !== undefined && to !== undefined && to <= from) {
-    throw invalidField('end_date', 'out_of_range', 'end_date must be after start_date')
+    throw invalidField(nameOfEnd, 'out_of_range', `${nameOfEnd} must be after ${nameOfStart}`)
   }
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
