@@ -4,7 +4,7 @@ import { openStatement, type StatementLine } from './statement.ts'
 
 /** The statement as CSV, for parsers or for Excel in Brazil. */
 
-/** `rfc4180`: `,` and `1234.56`, texts as they are. `excel`: `;` and `1234,56`, and texts stay texts. */
+/** `rfc4180`: `,` and `1234.56`; words that begin a formula get an apostrophe. `excel`: `;` and `1234,56`, and texts stay texts. */
 export type Dialect = 'rfc4180' | 'excel'
 
 /** Without it Excel does not read UTF-8. */
@@ -61,7 +61,9 @@ function cellText(cell: Cell, isExcel: boolean): string {
   if ('cents' in cell) return cell.cents === null ? '' : decimalText(cell.cents, isExcel ? ',' : '.')
   const text = 'id' in cell ? cell.id : cell.text
   if (text === null || text === '') return ''
-  return isExcel && ('id' in cell || FORMULA.test(text)) ? quoted(textFormula(text)) : quoted(text)
+  if (isExcel && ('id' in cell || FORMULA.test(text))) return quoted(textFormula(text))
+  // Payers choose names and descriptions, and any file may be opened in a spreadsheet. Parsers need ids unchanged.
+  return quoted('text' in cell && FORMULA.test(text) ? `'${text}` : text)
 }
 
 /** `="0001234"`: Excel shows exactly the text. An apostrophe would be shown too, and quotes alone do not keep zeros. */

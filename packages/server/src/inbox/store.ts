@@ -173,6 +173,18 @@ const selectOpenCase = statement<[reference: string], { id: string }>(
 
 export type InboxStore = ReturnType<typeof createInboxStore>
 
+/**
+ * Reads hashes of stored events by key. A repeated event whose lease ends by `leasedUntil` becomes due at once.
+ * @source rules#partner-inbox.17
+ */
+function hashesIn(database: Database) {
+  /** Times in epoch milliseconds. */
+  return async (keys: readonly string[], nowMs: number, leasedUntil: number): Promise<Map<string, Buffer>> => {
+    const rows = await database.rows(selectHashes, [keys, instantParameter(nowMs), instantParameter(leasedUntil)])
+    return new Map(rows.map(({ dedupe_key, content_hash }) => [dedupe_key, content_hash]))
+  }
+}
+
 /** SQL of the inbox. Callbacks are append-only; outcomes are stored beside them. */
 export function createInboxStore(database: Database) {
   return {
@@ -189,18 +201,7 @@ export function createInboxStore(database: Database) {
       const fresh = new Set(rows.map(({ inbox_id, ordinal }) => `${inbox_id} ${ordinal}`))
       return events.filter(({ callback, ordinal }) => fresh.has(`${callback.id} ${ordinal}`))
     },
-    /**
-     * Hashes of stored events by key. A repeated event whose lease ends by `leasedUntil` becomes due at once.
-     * @param leasedUntil epoch milliseconds, as `nowMs`
-     */
-    hashes: async (dedupeKeys: readonly string[], nowMs: number, leasedUntil: number): Promise<Map<string, Buffer>> => {
-      const rows = await database.rows(selectHashes, [
-        dedupeKeys,
-        instantParameter(nowMs),
-        instantParameter(leasedUntil),
-      ])
-      return new Map(rows.map(({ dedupe_key, content_hash }) => [dedupe_key, content_hash]))
-    },
+    hashes: hashesIn(database),
     insertConflicts: async (events: readonly NewEvent[], receivedAt: number, dueAt: number): Promise<void> => {
       await database.rows(insertConflicts, insertParameters(events, receivedAt, dueAt))
     },
