@@ -74,7 +74,7 @@ export const serviceVariables = variables({
       "Port at HOST where the operator's endpoints are answered, and there alone; 0 takes any free one. Unset: they are at PORT, with all others.",
   },
   DATABASE_URL: {
-    shape: text(4_096),
+    shape: databaseAddress(),
     faultOf: databaseUrlFault,
     productionShape: safeDatabase(),
     required: 'always',
@@ -84,7 +84,7 @@ export const serviceVariables = variables({
       'A PostgreSQL 15 or newer. In production with a login that is a member of `pixgate_app` and nothing else.',
   },
   PIXGATE_MIGRATION_URL: {
-    shape: text(4_096),
+    shape: databaseAddress(),
     faultOf: databaseUrlFault,
     productionShape: safeDatabase(),
     secret: true,
@@ -546,6 +546,10 @@ const PORT_FAULT = 'has a port that is not a number from 1 to 65535'
 const IGNORED = `has target_session_attrs, which would be ignored; ${ONE_HOST_ADVICE}`
 
 const ONE_HOST = `names several hosts; ${ONE_HOST_ADVICE}`
+
+function databaseAddress() {
+  return Type.String({ description: 'an address that begins with postgres:// or postgresql://' })
+}
 
 function safeDatabase() {
   const description = 'an address with sslmode=verify-full, or one on this machine'

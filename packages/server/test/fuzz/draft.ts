@@ -90,8 +90,13 @@ function named(name: string, values: readonly string[]): readonly Header[] {
 
 function targetOf({ path, parameters, query }: Draft): string {
   const segments = path.replaceAll(/\{(\w+)\}/g, (_, name) => parameters[name] ?? '')
-  const items = query.map(({ name, value, raw }) => raw ?? `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+  const items = query.map(({ name, value, raw }) => raw ?? `${encoded(name)}=${encoded(value)}`)
   return items.length === 0 ? segments : `${segments}?${items.join('&')}`
+}
+
+/** Half a surrogate pair has no UTF-8: it arrives as U+FFFD. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
 }
 
 function framing({ isChunked, method }: Draft, body: Buffer): readonly Header[] {

@@ -179,6 +179,11 @@ const PARTICULAR: readonly Row[] = [
     row(operation, 'not_possible_in_state', async (pix) => send(pix, operation, { id: (await pix.paid('1')).id })),
   ),
 
+  row('closeToday', 'not_possible_in_state', async (pix) => {
+    await send(pix, 'closeToday')
+    return send(pix, 'closeToday')
+  }),
+
   row('createCashOut', 'pix_key_type_mismatch', (pix) => payToKey(pix, {}, { pixKeyType: 'cpf' })),
   row('createCashOutFromQrCode', 'invalid_pix_code', (pix) => payCode(pix, { pixCode: 'hello' })),
   row('createCashOutFromQrCode', 'pix_code_in_use', async (pix) => {
