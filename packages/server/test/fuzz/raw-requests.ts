@@ -21,7 +21,7 @@ const ENDED = `0\r\n\r\n${HIDDEN}`
 const AMBIGUOUS: Readonly<Record<string, string>> = {
   'two Hosts': text(GET, HOST, 'Host: evil.example'),
   'no Host': text(GET),
-  'HTTP/1.0': text('GET /healthz HTTP/1.0', HOST),
+  'HTTP/1.0': text('GET /docs HTTP/1.0', HOST),
   'HTTP/0.9': 'GET /healthz\r\n\r\n',
   'HTTP/1.2': text('GET /healthz HTTP/1.2', HOST),
   'HTTP/2.0': text('GET /healthz HTTP/2.0', HOST),
