@@ -211,6 +211,9 @@ for (const status of CREDITED_STATES) {
       assert.throws(() => decide(status, 'debit', kind, { before: gone, reference: 'D9', evidence }), Refusal)
       const uncredited = { ...before, endToEndId: null }
       assert.throws(() => decide(status, 'debit', kind, { before: uncredited, reference: 'D9', evidence }), Refusal)
+      const openRefunds = { r1: { ...RETURNING.openRefunds.r1, payment: 'E1' } }
+      const returning = credited({ ...LEFT_FACTS, openRefunds })
+      assert.throws(() => decide(status, 'debit', kind, { before: returning, reference: 'D9', evidence }), NOT_POSSIBLE)
       assert.throws(
         () => decide(status, 'debit', kind, { before, reference: 'D9', evidence, known: 'D10' }),
         Refusal,
