@@ -1,5 +1,5 @@
 import { bad, type EncryptionKeys, type Examined, type Finding, good, runDoctor, urlOf } from '@pixgate/server'
-import { pixgate } from '@pixgate/server/config'
+import { allowedNetworksOf, pixgate } from '@pixgate/server/config'
 import { readSandboxConfig, type SandboxConfig } from './config.ts'
 import { runningPostgres } from './postgres/running.ts'
 import { type Running, runningSandbox } from './running-sandbox.ts'
@@ -20,6 +20,7 @@ process.exitCode = await runDoctor(async (environment, places) => {
     mode: given.PIXGATE_MODE,
     migrationUrl: given.PIXGATE_MIGRATION_URL,
     webhookAllowPrivate: given.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
+    webhookAllowedNetworks: allowedNetworksOf(given.PIXGATE_WEBHOOK_ALLOWED_NETWORKS ?? ''),
     database:
       given.DATABASE_URL ??
       (await embeddedDatabase(config, running).catch(unreadable('database', "the sandbox's own database"))),

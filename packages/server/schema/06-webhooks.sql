@@ -105,6 +105,10 @@ CREATE TABLE endpoint (
   id            uuid PRIMARY KEY,
   url           text NOT NULL,
   events        text[] NOT NULL,
+  -- `inside`: an admin registered it. It may lead to PIXGATE_WEBHOOK_ALLOWED_NETWORKS, and no excerpt of its answers is kept. Never
+  -- changed.
+  -- @source rules#webhooks.26
+  reach         text NOT NULL DEFAULT 'public' CHECK (reach IN ('public', 'inside')),
   created_at    timestamptz NOT NULL,
   deleted_at    timestamptz,
   -- `active`; `degraded`: the circuit breaker is open, and one probe is sent at a time; `paused`.

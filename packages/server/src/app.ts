@@ -196,6 +196,7 @@ async function buildModules(base: Base, workers: Workers) {
     sealer: signing.sealer,
     observer: metrics.deliveries,
     allowPrivate: config.webhookAllowPrivate,
+    allowedNetworks: config.webhookAllowedNetworks,
   })
   const engine = createEngine({
     ...base,

@@ -4,6 +4,11 @@ import { Type } from 'typebox'
 import { type ConfiguredBank, type Connector, merchantOf, merchantVariables } from './banks/bank.ts'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
+import {
+  type AllowedNetwork,
+  allowedNetworksFault,
+  allowedNetworksOf,
+} from './platform/http-client/allowed-networks.ts'
 import { isPrivateAddress } from './platform/networks.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { fileVariable } from './platform/secrets.ts'
@@ -31,6 +36,7 @@ export type { ConfiguredBank } from './banks/bank.ts'
 export { pixgate } from './banks/banks.ts'
 export { pixgateBankConfig } from './banks/pixgate/config.ts'
 export type { SettingPlaces } from './platform/environment-file.ts'
+export { allowedNetworksOf } from './platform/http-client/allowed-networks.ts'
 
 /** Configuration: tables of variables, read once into a frozen object. Nothing else reads the environment. */
 
@@ -248,6 +254,14 @@ export const serviceVariables = variables({
     productionDefault: 'false',
     description: 'Whether endpoints may be http, on any port, at private addresses.',
   },
+  PIXGATE_WEBHOOK_ALLOWED_NETWORKS: {
+    shape: Type.String({
+      description: 'private networks or addresses, each with a port: 10.20.0.0/16:8443, [fd12:3456::/48]:443',
+    }),
+    faultOf: allowedNetworksFault,
+    description:
+      'Private networks, each with one port, in which an admin may register endpoints. Unset: endpoints are public. Never a cloud’s metadata addresses, nor a port of this service.',
+  },
   PIXGATE_TRUST_PROXY: {
     shape: networksOrNone(),
     productionShape: narrowNetworks(),
@@ -317,6 +331,8 @@ export interface Config {
   /** 0: unlimited. */
   readonly rateLimitPerMinute: number
   readonly webhookAllowPrivate: boolean
+  /** Private networks that endpoints of an admin may be in. */
+  readonly webhookAllowedNetworks: readonly AllowedNetwork[]
   readonly trustProxy: readonly string[]
   /** Retention in days. */
   readonly keptDays: Readonly<Record<'callbacks' | 'notifications' | 'deliveries' | 'ended_operations', number>>
@@ -389,6 +405,7 @@ export function environmentFaults(
     ...unknownNames(environment, places, known),
     ...unreadLines(places, known),
     ...unchosenMode(environment, table),
+    ...ownPorts(environment),
     ...(isProduction(environment) ? plainHttp(environment) : []),
   ]
 }
@@ -441,6 +458,22 @@ function unchosenMode(environment: Environment, table: Variables): string[] {
   })
 }
 
+/**
+ * Refuses networks at a port of the service, on whichever machine: its other processes have the same settings.
+ * @source rules#webhooks.26
+ */
+function ownPorts(environment: Environment): string[] {
+  const allowed = allowedNetworksOf(environment.PIXGATE_WEBHOOK_ALLOWED_NETWORKS ?? '')
+  const ports = {
+    PORT: environment.PORT || serviceVariables.PORT.default,
+    PIXGATE_OPERATOR_PORT: environment.PIXGATE_OPERATOR_PORT,
+    PIXGATE_WORKER_PORT: environment.PIXGATE_WORKER_PORT,
+  }
+  return Object.entries(ports)
+    .filter(([, own]) => own && allowed.some(({ port }) => port === Number(own)))
+    .map(([name]) => `PIXGATE_WEBHOOK_ALLOWED_NETWORKS must not have the port of ${name}`)
+}
+
 /** Refuses to serve others in clear text. @source rules#production.4 */
 function plainHttp({ HOST, PIXGATE_TRUST_PROXY }: Environment): string[] {
   const host = HOST || serviceVariables.HOST.default
@@ -486,6 +519,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     ofxAccount: values.PIXGATE_OFX_ACCOUNT,
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
+    webhookAllowedNetworks: allowedNetworksOf(values.PIXGATE_WEBHOOK_ALLOWED_NETWORKS ?? ''),
     trustProxy: values.PIXGATE_TRUST_PROXY.filter((network) => network !== NONE),
     keptDays: {
       callbacks: values.PIXGATE_KEEP_PERSONAL_DATA_DAYS,

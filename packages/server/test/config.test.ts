@@ -193,6 +193,61 @@ test('[config.1] a fault says what is accepted, and never what was given', () =>
   )
 })
 
+test('[webhooks.26] networks for endpoints are private, have a port, and leave out metadata and the ports of the service', () => {
+  const NAME = 'PIXGATE_WEBHOOK_ALLOWED_NETWORKS'
+  const of = (value: string, more: Environment = {}) => faultsOf({ ...PRODUCTION, ...more, [NAME]: value })
+  const { webhookAllowedNetworks } = readConfig({
+    ...PRODUCTION,
+    [NAME]: ' 10.20.0.0/16:8443 ,[fd12:3456::/48]:443,192.168.7.9:1024,',
+  })
+  assert.deepEqual(webhookAllowedNetworks, [
+    { network: '10.20.0.0/16', port: 8_443 },
+    { network: 'fd12:3456::/48', port: 443 },
+    { network: '192.168.7.9', port: 1_024 },
+  ])
+  assert.deepEqual(readConfig(PRODUCTION).webhookAllowedNetworks, [])
+  const malformed = ['10.20.0.0/16', '10.20.0.0/33:443', '10.20.0.0/16:', 'erp.internal:443', 'fd12::/48:443', '*:443']
+  const reserved = [
+    '127.0.0.1',
+    '127.0.0.0/8',
+    '169.254.169.254',
+    '169.254.0.0/16',
+    '0.0.0.0',
+    '0.0.0.0/8',
+    '0.0.0.0/0',
+  ]
+  const reserved6 = [
+    '::1',
+    '::',
+    '::/0',
+    'fe80::/10',
+    'ff02::/16',
+    '::ffff:127.0.0.1',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::a00:1',
+  ]
+  const wide = ['8.8.8.8', '8.0.0.0/5', '10.0.0.0/7', '172.0.0.0/8', '168.63.129.16', '2606:4700::/32', '::ffff:0:0/96']
+  const metadata = ['100.100.100.200', '100.64.0.0/10', 'fd00:ec2::254', 'fd00::/8', 'fd20:ce::/32', 'fd00:42::42']
+  const entries = [...reserved, ...reserved6, ...wide, ...metadata].map((network) =>
+    network.includes(':') ? `[${network}]:8443` : `${network}:8443`,
+  )
+  const ports = ['10.0.0.1:80', '10.0.0.1:0', '10.0.0.1:1023', '10.0.0.1:65536', '10.0.0.1:99999']
+  for (const entry of [...malformed, ...entries, ...ports]) {
+    const faults = of(`10.20.0.0/16:8443,${entry}`)
+    assert.equal(faults.length, 1, entry)
+    assert.match(faults[0] ?? '', /^PIXGATE_WEBHOOK_ALLOWED_NETWORKS entry 2 must /, entry)
+  }
+  assert.match(of('8.8.8.8:443,10.0.0.1:8443,::1').join(), /entry 1 must .+; entry 3 must /)
+  assert.deepEqual(of('[::ffff:10.20.0.0/112]:8443'), [], 'a mapped private network is one of IPv4')
+
+  const own = { PORT: '8443', PIXGATE_OPERATOR_PORT: '8444', PIXGATE_WORKER_PORT: '8445' }
+  for (const [name, port] of Object.entries(own)) {
+    assert.deepEqual(of(`10.20.0.0/16:${port}`, own), [`${NAME} must not have the port of ${name}`])
+  }
+  assert.deepEqual(of('10.20.0.0/16:8080'), [`${NAME} must not have the port of PORT`], 'its default')
+  assert.deepEqual(of('10.20.0.0/16:8080', own), [])
+})
+
 test('[config.5] the variables of the chosen bank are read, and those of no other', () => {
   const { PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET, ...service } = ALONE
   const opened: string[] = []

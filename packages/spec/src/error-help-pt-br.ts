@@ -210,8 +210,8 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   webhook_url_not_allowed: {
     cause:
-      'O endereço não é https, não é público, o nome não pode ser resolvido, ou ele tem senha, fragmento ou uma porta abaixo de 1024 que não é a 443. Notificações nunca são enviadas a redes privadas.',
-    cure: 'Registre um endereço `https://` público. `errors` diz o que há de errado com este.',
+      'O endereço não é https, não é público, o nome não pode ser resolvido, ou ele tem senha, fragmento ou uma porta abaixo de 1024 que não é a 443. Uma chave de API não registra endereços em redes privadas.',
+    cure: 'Registre um endereço `https://` público. `errors` diz o que há de errado com este. Para um receptor na sua própria rede, veja `POST /operator/webhooks`.',
   },
   rate_limited: {
     cause:

@@ -218,8 +218,8 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   webhook_url_not_allowed: {
     cause:
-      'The address is not https, is not public, its name cannot be resolved, or it has a password, a fragment or a port below 1024 that is not 443. Notifications are never sent into private networks.',
-    cure: 'Register a public `https://` address. `errors` says what is wrong with this one.',
+      'The address is not https, is not public, its name cannot be resolved, or it has a password, a fragment or a port below 1024 that is not 443. An API key registers no address in a private network.',
+    cure: 'Register a public `https://` address. `errors` says what is wrong with this one. For a receiver in your own network see `POST /operator/webhooks`.',
   },
   rate_limited: {
     cause:

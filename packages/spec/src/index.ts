@@ -32,6 +32,7 @@ import {
   retireSigningKey,
 } from './signing-key.ts'
 import {
+  createOperatorWebhook,
   createWebhook,
   deleteWebhook,
   getWebhook,
@@ -128,6 +129,7 @@ const businessEndpoints = {
   createSigningKey,
   promoteSigningKey,
   retireSigningKey,
+  createOperatorWebhook,
   listApprovals,
   decideApproval,
   listCases,

@@ -152,6 +152,19 @@ const detailExample = {
   ],
 } as const
 
+const subscriptionRequest = Type.Object(
+  {
+    url: Type.String({
+      minLength: 1,
+      maxLength: limits.webhookUrlMaxLength,
+      pattern: PLAIN_TEXT,
+      description: 'Https address; public, unless an admin registers it',
+    }),
+    events,
+  },
+  { title: 'WebhookRequest', additionalProperties: false },
+)
+
 /** @source rules#webhooks.1, rules#webhook-secrets.1 */
 export const createWebhook = endpoint({
   id: 'createWebhook',
@@ -163,24 +176,36 @@ export const createWebhook = endpoint({
   summary: 'Register an endpoint for notifications',
   description:
     'Each notification made from now on is sent to it, signed; earlier ones only by `send-missed`. In production the address is public https; the sandbox takes any. The `secret` is shown this once: keep it like a password.',
-  body: Type.Object(
-    {
-      url: Type.String({
-        minLength: 1,
-        maxLength: limits.webhookUrlMaxLength,
-        pattern: PLAIN_TEXT,
-        description: 'Public https address',
-      }),
-      events,
-    },
-    { title: 'WebhookRequest', additionalProperties: false },
-  ),
+  body: subscriptionRequest,
   example: { url: 'https://loja.example/pix/notifications', events: ['pix_cash_in'] },
   responses: {
     201: {
       description: 'Registered',
       schema: subscriptionCreated,
       example: { ...subscriptionExample, secret: SECRET_EXAMPLE },
+    },
+  },
+  errors: ['duplicate_webhook', 'too_many_webhooks', 'webhook_url_not_allowed'],
+})
+
+/** @source rules#webhooks.26 */
+export const createOperatorWebhook = endpoint({
+  id: 'createOperatorWebhook',
+  method: 'POST',
+  path: '/operator/webhooks',
+  auth: 'admin',
+  role: 'admin',
+  tag: 'Operator',
+  summary: 'Register an endpoint in your own network',
+  description:
+    'Like `POST /webhook`, but the name may also lead to a network and port of `PIXGATE_WEBHOOK_ALLOWED_NETWORKS`; this is checked at every connection. What the endpoint answers is not kept, only its status. API keys with the scope `webhook` see it, test it, pause it and remove it.',
+  body: subscriptionRequest,
+  example: { url: 'https://erp.loja.example:8443/pix', events: ['pix_cash_in'] },
+  responses: {
+    201: {
+      description: 'Registered',
+      schema: subscriptionCreated,
+      example: { ...subscriptionExample, url: 'https://erp.loja.example:8443/pix', secret: SECRET_EXAMPLE },
     },
   },
   errors: ['duplicate_webhook', 'too_many_webhooks', 'webhook_url_not_allowed'],

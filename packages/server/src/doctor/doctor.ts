@@ -16,13 +16,8 @@ import { checkDatabase } from '../platform/db/self-check.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
 import { bad, type Finding, good, reportOf } from '../platform/finding.ts'
-import {
-  type AddressGate,
-  NotConnected,
-  openGate,
-  publicAddressGate,
-  tryConnection,
-} from '../platform/http-client/agent.ts'
+import { NotConnected, tryConnection } from '../platform/http-client/agent.ts'
+import type { AllowedNetwork } from '../platform/http-client/allowed-networks.ts'
 import { createIds, ownOrderId } from '../platform/ids.ts'
 import { endedRuntime } from '../platform/runtime.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
@@ -31,7 +26,7 @@ import { StartupError } from '../platform/startup-error.ts'
 import { ConfigError, type Environment, readVariables } from '../platform/variables.ts'
 import { MACHINES, schemaFault } from '../prepare-database.ts'
 import { configured, readEnvironment } from '../process.ts'
-import { endpointUrl } from '../webhooks/endpoint-url.ts'
+import { type Bounds, boundsOf, endpointUrl, type Reach } from '../webhooks/endpoint-url.ts'
 import { listEndpoints, type WebhookEndpoint } from '../webhooks/endpoints.ts'
 import { adviseOn } from '../webhooks/rewrap.ts'
 import { Unreadable } from '../webhooks/sealed.ts'
@@ -46,6 +41,7 @@ export interface Examined {
   readonly encryptionKeys: EncryptionKeys | Finding | undefined
   readonly bank: ConfiguredBank | Finding
   readonly webhookAllowPrivate: boolean
+  readonly webhookAllowedNetworks: readonly AllowedNetwork[]
 }
 
 /** Reads the environment; `places` locates the settings from `.env`. @throws ConfigError */
@@ -84,7 +80,8 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
  * endpoints.
  */
 async function examine(examined: Examined): Promise<Finding[]> {
-  const { database, encryptionKeys, bank, webhookAllowPrivate } = examined
+  const { database, encryptionKeys, bank, webhookAllowPrivate, webhookAllowedNetworks } = examined
+  const bounds = boundsOf({ allowPrivate: webhookAllowPrivate, allowedNetworks: webhookAllowedNetworks })
   const clock = createDatabaseClock()
   const [keys, ofKeys] =
     encryptionKeys && 'check' in encryptionKeys ? [undefined, [encryptionKeys]] : [encryptionKeys, []]
@@ -99,7 +96,7 @@ async function examine(examined: Examined): Promise<Finding[]> {
       : withoutEndpoints(database)
   const [ofBank, ofEndpoints] = await Promise.all([
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
-    examineEndpoints(endpoints, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook endpoint', error)]),
+    examineEndpoints(endpoints, bounds).catch((error: unknown) => [unforeseen('webhook endpoint', error)]),
   ])
   return [...examineRuntime(clock.now()), ...ofKeys, ...findings, ...ofBank, ...ofEndpoints]
 }
@@ -173,36 +170,38 @@ function roleFault(may: Permissions, pending: readonly string[]): string | undef
   return `${mayNot} create the role ${APPLICATION_ROLE}, as which the service works: ALTER ROLE "${may.user}" CREATEROLE`
 }
 
-type Endpoint = Pick<WebhookEndpoint, 'id' | 'url'>
+type Endpoint = Pick<WebhookEndpoint, 'id' | 'url' | 'reach'>
 
 /**
  * Connects to every webhook endpoint as a delivery would, without sending anything. The path of the URL is not shown,
  * since it may be a secret.
- * @source rules#doctor.5
+ * @source rules#doctor.5, rules#webhooks.26
  */
 export async function examineEndpoints(
   endpoints: readonly Endpoint[],
-  allowPrivate: boolean,
-  gate: AddressGate = allowPrivate ? openGate() : publicAddressGate(),
+  bounds: Readonly<Record<Reach, Bounds>>,
 ): Promise<readonly Finding[]> {
-  return Promise.all(endpoints.map((endpoint) => examineEndpoint(endpoint, allowPrivate, gate)))
+  return Promise.all(endpoints.map((endpoint) => examineEndpoint(endpoint, bounds[endpoint.reach])))
 }
 
-async function examineEndpoint({ id, url }: Endpoint, allowPrivate: boolean, gate: AddressGate): Promise<Finding> {
+async function examineEndpoint({ id, url, reach }: Endpoint, { urls, gate }: Bounds): Promise<Finding> {
   const check = 'webhook endpoint'
   const { origin } = new URL(url)
   try {
-    await tryConnection(gate, endpointUrl(url, allowPrivate), limits.webhookConnectTimeoutMs)
+    await tryConnection(gate, endpointUrl(url, urls), limits.webhookConnectTimeoutMs)
     return good(check, `${origin} takes connections`)
   } catch (error) {
-    return bad(check, `${origin} ${problemOf(error)}: repair it, or remove it with DELETE /webhook/${id}`)
+    return bad(check, `${origin} ${problemOf(error, reach)}: repair it, or remove it with DELETE /webhook/${id}`)
   }
 }
 
-function problemOf(error: unknown): string {
+function problemOf(error: unknown, reach: Reach): string {
   if (error instanceof Refusal) return 'is not an address that production delivers to'
   if (!(error instanceof NotConnected)) throw error
-  if (error.reason === 'address_not_allowed') return `is not delivered to, as ${error.message}`
+  if (error.reason === 'address_not_allowed') {
+    const norAllowed = reach === 'inside' ? ', and not in PIXGATE_WEBHOOK_ALLOWED_NETWORKS with this port' : ''
+    return `is not delivered to, as ${error.message}${norAllowed}`
+  }
   if (error.reason === 'dns') return connectionProblem(errorCode(error.cause) ?? 'ENOTFOUND')
   return connectionProblem(error.reason === 'timeout' ? 'timeout' : errorCode(error.cause))
 }
@@ -310,7 +309,7 @@ function configuredBank(environment: Environment) {
 export interface DatabaseExamination {
   readonly findings: readonly Finding[]
   /** The registered webhook endpoints; none if the schema is of another version. */
-  readonly endpoints: readonly Pick<WebhookEndpoint, 'id' | 'url'>[]
+  readonly endpoints: readonly Endpoint[]
 }
 
 /** Migrations are applied by the start with its own login, by the start with another, or only by `migrate`. */

@@ -130,6 +130,11 @@ export function isPrivateAddress(address: string): boolean {
   return isIP(address) !== 0 && PRIVATE.some((own) => contains(own, subnetOf(address)))
 }
 
+/** Returns whether a network is inside another one. Both pass {@link isNetwork}; mapped IPv4 counts as IPv4. */
+export function isWithin(network: string, wider: string): boolean {
+  return contains(subnetOf(wider), subnetOf(network))
+}
+
 function contains({ length, family, list }: Subnet, other: Subnet): boolean {
   return family === other.family && length <= other.length && list.check(other.address, family)
 }

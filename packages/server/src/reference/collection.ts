@@ -205,6 +205,8 @@ const collectionPlan: readonly Folder[] = [
       { id: 'resumeWebhook' },
       { id: 'rotateWebhookSecret' },
       { id: 'deleteWebhook' },
+      { id: 'createOperatorWebhook' },
+      { id: 'deleteWebhook', name: 'Remove the endpoint in your own network' },
       { id: 'deactivateApiKey' },
     ],
   },
@@ -267,6 +269,7 @@ const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: 
   createRefundIn: { variable: 'refundInId', from: 'id' },
   listLedgerEntries: { variable: 'ledgerEntryId', from: 'data[0]?.id' },
   createWebhook: { variable: 'webhookId', from: 'webhook_id' },
+  createOperatorWebhook: { variable: 'webhookId', from: 'webhook_id' },
   listWebhookDeliveries: { variable: 'webhookDeliveryId', from: 'data[0]?.id' },
   createSigningKey: { variable: 'signingKeyId', from: 'id' },
 }

@@ -1,5 +1,4 @@
 import { limits } from '@pixgate/spec'
-import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, instantOrNull, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
@@ -8,9 +7,10 @@ import type { Logger } from '../platform/log.ts'
 import { andMore, createHeartbeat } from '../platform/runtime.ts'
 import type { Sealer } from '../platform/sealing.ts'
 import { type Circuit, circuitAfter } from './breaker.ts'
+import type { Reach } from './endpoint-url.ts'
 import { type AttemptsLeft, type NextStep, nextStep } from './schedule.ts'
 import { type OpenSecrets, openingSecrets, type SealedSecret } from './secrets.ts'
-import { type Attempt, type Signature, send } from './send.ts'
+import { type Attempt, type Dispatchers, type Signature, send } from './send.ts'
 import type { Keyring, Signer } from './signing.ts'
 
 /**
@@ -49,7 +49,7 @@ export interface DeliverNeeds {
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
-  readonly dispatcher: Dispatcher
+  readonly dispatchers: Dispatchers
   /** Wakes the worker: a slot became free. */
   readonly onSlotFree: () => void
   readonly observer?: DeliveryObserver | undefined
@@ -60,6 +60,7 @@ export interface Claim extends AttemptsLeft {
   readonly id: string
   readonly endpointId: string
   readonly url: string
+  readonly reach: Reach
   readonly notificationId: string
   readonly body: Buffer
   /** Secrets of the endpoint, newest first, with the sealed bytes in Base64. */
@@ -255,7 +256,7 @@ const claimStatement = statement<
         AND (SELECT true FROM delivery d WHERE d.endpoint_id = e.id AND d.due_at <= $1 ORDER BY d.due_at LIMIT 1)
         FOR NO KEY UPDATE SKIP LOCKED),
    ready AS (
-     SELECT e.id, e.url, e.failures, e.failed_probes, e.state = 'degraded' AS is_probe, secret.sealed,
+     SELECT e.id, e.url, e.reach, e.failures, e.failed_probes, e.state = 'degraded' AS is_probe, secret.sealed,
             least(coalesce(slots.free, $7::integer), CASE WHEN e.state = 'degraded' THEN 1 END) AS free
        FROM endpoint e
        JOIN signing ON signing.id = $3
@@ -297,10 +298,10 @@ const claimStatement = statement<
        FROM due
       WHERE d.id = due.delivery_id
      RETURNING d.id, d.endpoint_id, d.notification_id, d.schedule_left, d.resend_left, due.due_at AS was_due_at, due.body,
-               due.url, due.failures, due.failed_probes, due.is_probe, due.sealed),
+               due.url, due.reach, due.failures, due.failed_probes, due.is_probe, due.sealed),
    probing AS (
      UPDATE endpoint e SET probe_at = $2 FROM claimed WHERE e.id = claimed.endpoint_id AND claimed.is_probe)
-   SELECT signing.id AS "keyId", signing.signs_from AS "keySignsFrom", c.id, c.endpoint_id AS "endpointId", c.url,
+   SELECT signing.id AS "keyId", signing.signs_from AS "keySignsFrom", c.id, c.endpoint_id AS "endpointId", c.url, c.reach,
           c.notification_id AS "notificationId", c.body, c.schedule_left AS "scheduleLeft", c.resend_left AS "resendLeft",
           c.sealed AS "sealedSecrets", c.is_probe AS "isProbe", c.failed_probes AS "failedProbes", c.failures
      FROM signing

@@ -1,9 +1,7 @@
 import { type EventType, endpointReasons, type endpoints, eventTypes, limits, Refusal } from '@pixgate/spec'
-import type { Dispatcher } from 'undici'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/page.ts'
-import type { AddressGate } from '../platform/http-client/agent.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
@@ -11,20 +9,18 @@ import type { Logger } from '../platform/log.ts'
 import type { Sealer } from '../platform/sealing.ts'
 import type { Circuit } from './breaker.ts'
 import { type Change, type ChangeNeeds, change } from './change.ts'
-import { assertResolves, endpointUrl } from './endpoint-url.ts'
+import { assertResolves, type Bounds, endpointUrl, type Reach } from './endpoint-url.ts'
 import { attemptFieldsView } from './history.ts'
 import { endSecrets, eraseSecrets, listSecrets, makeSecret, openingSecrets, type WebhookSecret } from './secrets.ts'
-import { send } from './send.ts'
+import { type Dispatchers, send } from './send.ts'
 import type { Keyring } from './signing.ts'
 
 export interface EndpointNeeds extends ChangeNeeds {
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
-  readonly gate: AddressGate
-  readonly dispatcher: Dispatcher
-  /** Sandbox: allows http and private addresses. */
-  readonly allowPrivate: boolean
+  readonly bounds: Readonly<Record<Reach, Bounds>>
+  readonly dispatchers: Dispatchers
   readonly onDue: () => void
 }
 
@@ -36,7 +32,14 @@ export function createEndpointHandlers(needs: EndpointNeeds) {
     return { status: 200, body: detailView(detail, await listSecrets(database, detail.id, clock.now())) } as const
   }
   return {
-    createWebhook: async ({ body, context }) => ({ status: 201, body: await register(needs, body, context) }),
+    createWebhook: async ({ body, context }) => ({
+      status: 201,
+      body: await register(needs, { ...body, reach: 'public' }, context),
+    }),
+    createOperatorWebhook: async ({ body, context }) => ({
+      status: 201,
+      body: await register(needs, { ...body, reach: 'inside' }, context),
+    }),
     listWebhooks: async () => ({ status: 200, body: { data: (await listEndpoints(database)).map(endpointView) } }),
     getWebhook: async ({ params }) => shown(params.webhook_id),
     pauseWebhook: async ({ params, context }) => shown(await setPaused(needs, params.webhook_id, true, context)),
@@ -61,15 +64,17 @@ export function createEndpointHandlers(needs: EndpointNeeds) {
  * host, since the path may be a secret.
  * @throws Refusal validation_error (400) · webhook_url_not_allowed (422) · duplicate_webhook (409) · too_many_webhooks
  * (422) · overloaded (503) when the request has lapsed, or the name cannot be resolved now
- * @source rules#webhooks.1, rules#webhook-secrets.1, rules#audit.6, failure-modes#NO-12
+ * @source rules#webhooks.1, rules#webhooks.26, rules#webhook-secrets.1, rules#audit.6, failure-modes#NO-12
  */
 async function register(
   needs: EndpointNeeds,
-  asked: { readonly url: string; readonly events: readonly EventType[] },
+  asked: { readonly url: string; readonly events: readonly EventType[]; readonly reach: Reach },
   context: RequestContext,
 ) {
-  const url = endpointUrl(asked.url, needs.allowPrivate)
-  if (!needs.allowPrivate) await assertResolves(needs.gate, url)
+  const { reach } = asked
+  const bounds = needs.bounds[reach]
+  const url = endpointUrl(asked.url, bounds.urls)
+  await assertResolves(bounds, url)
   const lock = (queries: Queries) => queries.rows(lockRegistrationsStatement, [])
   return change(needs, context, lock, async ({ queries, nowMs, audit }) => {
     const events = eventTypes.filter((type) => asked.events.includes(type))
@@ -78,10 +83,10 @@ async function register(
     if (existing.some(isSame)) throw new Refusal('duplicate_webhook')
     if (existing.length >= limits.webhookSubscriptionsMax) throw new Refusal('too_many_webhooks')
     const id = needs.ids.uuid()
-    await queries.rows(insertEndpointStatement, [id, url.href, events, instantParameter(nowMs)])
+    await queries.rows(insertEndpointStatement, [id, url.href, events, reach, instantParameter(nowMs)])
     const { text: secret } = await makeSecret(needs, queries, id, nowMs, 0)
-    await audit('webhook.created', id, { host: url.host, events })
-    return { ...endpointView({ id, url: url.href, events, createdAt: nowMs, isPaused: false }), secret }
+    await audit('webhook.created', id, { host: url.host, events, ...(reach === 'inside' && { reach }) })
+    return { ...endpointView({ id, url: url.href, reach, events, createdAt: nowMs, isPaused: false }), secret }
   })
 }
 
@@ -157,7 +162,7 @@ function createTestEvents(needs: EndpointNeeds) {
     const notificationId = ids.uuid()
     const event = { id: notificationId, created_at: new Date(now).toISOString() }
     const body = Buffer.from(JSON.stringify({ event_type: TEST_EVENT_TYPE, event }))
-    const message = { url: found.url, notificationId, body }
+    const message = { url: found.url, reach: found.reach, notificationId, body }
     const { keyId, sign } = keyring.signer()
     const signature = { text: sign(body), keyId }
     const attempt = await send(needs, message, signature, secrets, { 'webhook-test': 'true' })
@@ -230,6 +235,7 @@ export function changeEndpoint<Result>(
 export interface WebhookEndpoint {
   readonly id: string
   readonly url: string
+  readonly reach: Reach
   /** In the order of `eventTypes`. */
   readonly events: readonly EventType[]
   readonly createdAt: number
@@ -238,7 +244,7 @@ export interface WebhookEndpoint {
 
 const listEndpointsStatement = statement<[], WebhookEndpoint>(
   'webhooks.listEndpoints',
-  `SELECT id, url, events, created_at AS "createdAt", state = 'paused' AS "isPaused"
+  `SELECT id, url, reach, events, created_at AS "createdAt", state = 'paused' AS "isPaused"
      FROM endpoint
     WHERE deleted_at IS NULL
     ORDER BY created_at, id`,
@@ -248,9 +254,9 @@ export function listEndpoints(queries: Queries): Promise<WebhookEndpoint[]> {
   return queries.rows(listEndpointsStatement, [])
 }
 
-const insertEndpointStatement = statement<[string, string, readonly string[], string]>(
+const insertEndpointStatement = statement<[string, string, readonly string[], Reach, string]>(
   'webhooks.insertEndpoint',
-  'INSERT INTO endpoint (id, url, events, created_at, since) VALUES ($1, $2, $3, $4, $4)',
+  'INSERT INTO endpoint (id, url, events, reach, created_at, since) VALUES ($1, $2, $3, $4, $5, $5)',
 )
 
 const deleteEndpointStatement = statement<[string, string]>(
@@ -341,7 +347,7 @@ const RECENT_MS = 24 * 60 * 60 * 1_000
 // The oldest notification is searched among the first due deliveries.
 const selectEndpointStatement = statement<[string, number, recentSince: string], EndpointDetail>(
   'webhooks.selectEndpoint',
-  `SELECT e.id, e.url, e.events, e.created_at AS "createdAt", e.state, e.reason, e.since, e.failures,
+  `SELECT e.id, e.url, e.reach, e.events, e.created_at AS "createdAt", e.state, e.reason, e.since, e.failures,
           e.failing_since AS "failingSince", e.probe_at AS "probeAt", e.held_until AS "heldUntil", e.state = 'paused' AS "isPaused",
           counted.pending, first.oldest AS "oldestPendingAt", first.due AS "nextAttemptAt", recent.*
      FROM endpoint e

@@ -1,12 +1,13 @@
 import { limits } from '@pixgate/spec'
 import type { Database } from '../platform/db/database.ts'
-import { createGuardedAgent, openGate, publicAddressGate, type Resolve } from '../platform/http-client/agent.ts'
+import { createGuardedAgent } from '../platform/http-client/agent.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
 import { createSealer, type EncryptionKeys, type Sealer } from '../platform/sealing.ts'
 import type { ChangeNeeds } from './change.ts'
 import { Deliver, type DeliveryObserver } from './deliver.ts'
+import { type BoundsNeeds, boundsOf } from './endpoint-url.ts'
 import { createEndpointHandlers, createHousekeeping } from './endpoints.ts'
 import { createFanOut } from './feed.ts'
 import { createHistoryHandlers } from './history.ts'
@@ -33,7 +34,7 @@ export async function openSigning({
 }
 
 /** Dependencies of the module. `database` is used by the housekeeping. */
-export interface WebhooksNeeds extends ChangeNeeds {
+export interface WebhooksNeeds extends ChangeNeeds, BoundsNeeds {
   /** Used by fan-out, claims and finishes. */
   readonly deliveryDatabase: Database
   /** Used by requests: a large one does not delay deliveries. */
@@ -42,9 +43,6 @@ export interface WebhooksNeeds extends ChangeNeeds {
   readonly logger: Logger
   readonly keyring: Keyring
   readonly sealer: Sealer
-  readonly allowPrivate: boolean
-  /** Replaces DNS in tests. */
-  readonly resolve?: Resolve
   readonly observer?: DeliveryObserver
 }
 
@@ -58,16 +56,19 @@ export type WebhooksModule = ReturnType<typeof createWebhooksModule>
 export type WebhookHandlers = WebhooksModule['handlers']
 
 export function createWebhooksModule(needs: WebhooksNeeds) {
-  const { allowPrivate, resolve, deliveryDatabase, apiDatabase } = needs
-  const gate = allowPrivate ? openGate() : publicAddressGate(resolve)
-  const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+  const { deliveryDatabase, apiDatabase } = needs
+  const bounds = boundsOf(needs)
+  const dispatchers = {
+    public: createGuardedAgent(bounds.public.gate, limits.webhookConnectTimeoutMs),
+    inside: createGuardedAgent(bounds.inside.gate, limits.webhookConnectTimeoutMs),
+  }
   let workers: { readonly fanOut: Worker; readonly delivery: Worker; readonly housekeeping: Worker } | undefined
   const wakeDelivery = () => workers?.delivery.wake()
 
-  const delivering = { ...needs, database: deliveryDatabase, dispatcher }
+  const delivering = { ...needs, database: deliveryDatabase, dispatchers }
   const deliver = new Deliver({ ...delivering, onSlotFree: wakeDelivery })
   const fanOut = createFanOut({ ...delivering, onDeliveries: wakeDelivery })
-  const answering = { ...needs, database: apiDatabase, gate, dispatcher, onDue: wakeDelivery }
+  const answering = { ...needs, database: apiDatabase, bounds, dispatchers, onDue: wakeDelivery }
   return {
     handlers: {
       ...createEndpointHandlers(answering),
@@ -88,7 +89,7 @@ export function createWebhooksModule(needs: WebhooksNeeds) {
     stop: async () => {
       await Promise.all(Object.values(workers ?? {}).map((worker) => worker.stop()))
       await deliver.settled()
-      await dispatcher.destroy()
+      await Promise.all(Object.values(dispatchers).map((dispatcher) => dispatcher.destroy()))
     },
   }
 }

@@ -3,13 +3,18 @@ import { type AttemptOutcome, HIDDEN_CHARACTER, limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
 import { type Answer, post, type TimeSplit } from '../platform/http-client/post.ts'
+import type { Reach } from './endpoint-url.ts'
 import { outcomeOf } from './schedule.ts'
 import { standardSignature } from './secrets.ts'
 
 const RESPONSE_TIMEOUT_MS = 1_000
 
+/** Separate connections for each reach: one from inside is never reused for an endpoint that must be public. */
+export type Dispatchers = Readonly<Record<Reach, Dispatcher>>
+
 export interface Message {
   readonly url: string
+  readonly reach: Reach
   readonly notificationId: string
   readonly body: Uint8Array
 }
@@ -37,11 +42,11 @@ export interface Attempt {
  * specification says, and over id, time and bytes (Standard Webhooks). Never throws.
  * @param secrets of the endpoint, newest first
  * @param more additional headers
- * @source rules#webhooks.5, rules#webhooks.8, rules#webhook-secrets.1
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.26, rules#webhook-secrets.1
  */
 export async function send(
-  { clock, dispatcher }: { readonly clock: Clock; readonly dispatcher: Dispatcher },
-  { url, notificationId: id, body }: Message,
+  { clock, dispatchers }: { readonly clock: Clock; readonly dispatchers: Dispatchers },
+  { url, reach, notificationId: id, body }: Message,
   signature: Signature,
   secrets: readonly KeyObject[],
   more: Readonly<Record<string, string>> = {},
@@ -58,7 +63,7 @@ export async function send(
     'user-agent': 'Pixgate',
     ...more,
   }
-  const { answer, times, beginning } = await post(dispatcher, {
+  const { answer, times, beginning } = await post(dispatchers[reach], {
     url,
     headers,
     body,
@@ -73,7 +78,8 @@ export async function send(
     outcome: outcomeOf(answer),
     statusCode: 'statusCode' in answer ? answer.statusCode : null,
     code: 'failure' in answer ? (answer.code ?? null) : null,
-    excerpt: excerptOf(beginning, body),
+    // API keys read the excerpt, and must not read answers from inside.
+    excerpt: reach === 'inside' ? null : excerptOf(beginning, body),
     times,
   }
 }

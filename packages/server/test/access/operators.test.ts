@@ -137,6 +137,7 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   createSigningKey: ['admin'],
   promoteSigningKey: ['admin'],
   retireSigningKey: ['admin'],
+  createOperatorWebhook: ['admin'],
 }
 
 test('[operators.3] each role may do what is its own, and is 403 insufficient_role at everything else, which changes nothing', async (t) => {

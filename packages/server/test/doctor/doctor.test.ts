@@ -21,10 +21,10 @@ import {
 } from '../../src/doctor/doctor.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { type Finding, reportOf } from '../../src/platform/finding.ts'
-import { openGate, publicAddressGate } from '../../src/platform/http-client/agent.ts'
 import type { EncryptionKeys } from '../../src/platform/sealing.ts'
 import { readVariables } from '../../src/platform/variables.ts'
 import { migrateDatabase } from '../../src/prepare-database.ts'
+import { boundsOf, type Reach } from '../../src/webhooks/endpoint-url.ts'
 import { authorityOf, certificateOf, endedCertificate } from '../support/certificates.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { emptyDatabase } from '../support/empty-database.ts'
@@ -389,7 +389,10 @@ test('[doctor.3] [doctor.5] a certificate that has expired is named as that', as
   assert.deepEqual(await examined(url), [
     `✘ bank  the bank ${expired}the bank has to renew it, or check PIXGATE_PARTNER_URL`,
   ])
-  const [finding] = await examineEndpoints([{ id: 'id', url }], true)
+  const [finding] = await examineEndpoints(
+    [{ id: 'id', url, reach: 'public' }],
+    boundsOf({ allowPrivate: true, allowedNetworks: [] }),
+  )
   assert.equal(finding?.says, `${url} ${expired}repair it, or remove it with DELETE /webhook/id`)
 })
 
@@ -471,7 +474,7 @@ test('[doctor.4] a machine whose clock is off the database’s is a ✘', async 
   assert.match(`${clock?.isOk} ${clock?.says}`, /^false .* \d+ ms (ahead of|behind) /)
 })
 
-test('[doctor.5] each webhook endpoint is connected to, sent nothing, and named with what is wrong, without its path', async (t) => {
+test('[doctor.5] [webhooks.26] each webhook endpoint is connected to, sent nothing, and named with what is wrong, without its path', async (t) => {
   const server = net.createServer()
   const heard = once(server, 'connection').then(([socket]) => socket.toArray())
   const port = await listening(t, server)
@@ -479,8 +482,22 @@ test('[doctor.5] each webhook endpoint is connected to, sent nothing, and named 
   const gonePort = await listening(t, gone)
   gone.close()
   const id = '0198c0de-0000-7000-8000-000000000001'
-  const examine = async (url: string, allowPrivate: boolean, gate = openGate()) =>
-    lines(await examineEndpoints([{ id, url }], allowPrivate, gate))
+  const examine = async (
+    url: string,
+    allowPrivate: boolean,
+    addresses: readonly string[] = [],
+    reach: Reach = 'public',
+  ) =>
+    lines(
+      await examineEndpoints(
+        [{ id, url, reach }],
+        boundsOf({
+          allowPrivate,
+          allowedNetworks: [{ network: '127.0.0.1', port: gonePort }],
+          resolve: async () => addresses,
+        }),
+      ),
+    )
       .join()
       .replace('webhook endpoint  ', '')
   const advice = `: repair it, or remove it with DELETE /webhook/${id}`
@@ -495,17 +512,21 @@ test('[doctor.5] each webhook endpoint is connected to, sent nothing, and named 
     await examine('http://shop.example/canary', false),
     `✘ http://shop.example is not an address that production delivers to${advice}`,
   )
-  const at = (addresses: readonly string[]) => publicAddressGate(async () => addresses)
   assert.equal(
-    await examine('https://shop.example/canary', false, at(['10.0.0.1'])),
+    await examine('https://shop.example/canary', false, ['10.0.0.1']),
     `✘ https://shop.example is not delivered to, as 10.0.0.1 is not a public address${advice}`,
   )
   assert.equal(
-    await examine('https://shop.example/canary', false, at([])),
+    await examine('https://shop.example/canary', false),
     `✘ https://shop.example cannot be found: its name does not resolve${advice}`,
   )
   assert.equal(
     await examine(`https://localhost:${gonePort}/canary`, true),
     `✘ https://localhost:${gonePort} refuses connections${advice}`,
   )
+  const erp = (port: number, reach: Reach) =>
+    examine(`https://erp.internal:${port}/canary`, false, ['127.0.0.1'], reach)
+  assert.match(await erp(gonePort, 'inside'), /refuses connections/)
+  assert.match(await erp(port, 'inside'), /not in PIXGATE_WEBHOOK_ALLOWED_NETWORKS/)
+  assert.match(await erp(gonePort, 'public'), /is not an address that production delivers to/)
 })

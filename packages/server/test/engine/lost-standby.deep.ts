@@ -264,6 +264,7 @@ for (const what of ['key that is deactivated', 'endpoint that is registered', 'e
         apiDatabase: database,
         random: Math.random,
         allowPrivate: true,
+        allowedNetworks: [],
       },
     })
     t.after(() => webhooks.stop())

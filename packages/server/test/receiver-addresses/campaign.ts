@@ -7,7 +7,7 @@ import {
   type Resolve,
 } from '../../src/platform/http-client/agent.ts'
 import { type Answer, post } from '../../src/platform/http-client/post.ts'
-import { assertResolves, endpointUrl } from '../../src/webhooks/endpoint-url.ts'
+import { type AllowedUrls, assertResolves, type Bounds, endpointUrl } from '../../src/webhooks/endpoint-url.ts'
 import { chanceOf } from '../fuzz/chance.ts'
 import { type Canaries, startCanaries } from './canaries.ts'
 import { isPublic, type MadeAddress, makeAddress } from './made-addresses.ts'
@@ -19,6 +19,8 @@ export interface CampaignOptions {
   readonly onProgress?: (report: Report) => void
   /** What is tried: production's, unless the campaign itself is. */
   readonly gateOf?: (resolve: Resolve) => AddressGate
+  /** What a registration accepts; production's for API keys, where left out. */
+  readonly urls?: AllowedUrls
 }
 
 /** What came of them. */
@@ -72,7 +74,7 @@ interface Indices {
 async function tryAll(
   canaries: Canaries,
   report: Report,
-  { seed, gateOf = publicAddressGate }: CampaignOptions,
+  { seed, gateOf = publicAddressGate, urls = 'public' }: CampaignOptions,
   indices: Indices,
 ): Promise<void> {
   const answers = new Map<string, readonly string[]>()
@@ -85,7 +87,7 @@ async function tryAll(
     const before = canaries.connections()
     const said = await tryOne(
       made,
-      gateOf(async () => made.atRegistration),
+      { urls, gate: gateOf(async () => made.atRegistration) },
       report,
       async (url, hostname) => {
         answers.set(hostname, made.atDelivery)
@@ -113,8 +115,8 @@ const SENT = {
 type Deliver = (url: string, hostname: string) => Promise<Answer>
 
 /** @returns what should not be */
-async function tryOne(made: MadeAddress, gate: AddressGate, report: Report, deliver: Deliver): Promise<string[]> {
-  const registered = await registration(made.text, gate)
+async function tryOne(made: MadeAddress, bounds: Bounds, report: Report, deliver: Deliver): Promise<string[]> {
+  const registered = await registration(made.text, bounds)
   const url = registered ?? URL.parse(made.text)
   const findings: string[] = []
   if (registered !== undefined) {
@@ -137,10 +139,10 @@ async function tryOne(made: MadeAddress, gate: AddressGate, report: Report, deli
 const NOT_TRIED = new Set(['address_not_allowed', 'dns'])
 
 /** The address as it would be stored; `undefined` where the registration refuses it. */
-async function registration(text: string, gate: AddressGate): Promise<URL | undefined> {
+async function registration(text: string, bounds: Bounds): Promise<URL | undefined> {
   try {
-    const url = endpointUrl(text, false)
-    await assertResolves(gate, url)
+    const url = endpointUrl(text, bounds.urls)
+    await assertResolves(bounds, url)
     return url
   } catch (error) {
     if (error instanceof Refusal) return undefined

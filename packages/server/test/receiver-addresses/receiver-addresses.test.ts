@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventTypes, Refusal } from '@pixgate/spec'
+import { privateNetworkGate } from '../../src/platform/http-client/agent.ts'
 import { chanceOf } from '../fuzz/chance.ts'
 import { requestContext, webhookWorld } from '../support/webhook-world.ts'
 import { runCampaign } from './campaign.ts'
@@ -8,6 +9,22 @@ import { makeAddress } from './made-addresses.ts'
 
 test('[webhooks.1] of a thousand made-up addresses none leads inside, at its registration or at its delivery', async () => {
   const { findings, connections, registered, deliveries } = await runCampaign({ seed: 20_261_122, cases: 1_000 })
+  assert.deepEqual([findings, connections], [[], 0])
+  assert.ok(registered > 50, `${registered} were registered, as their names led to public addresses then`)
+  assert.deepEqual([...deliveries.keys()], ['address_not_allowed'])
+})
+
+test('[webhooks.26] with networks allowed, an admin and a delivery still reach nothing else inside', async () => {
+  const allowed = [
+    { network: '10.20.0.0/16', port: 8_443 },
+    { network: '127.0.0.1', port: 2 },
+  ]
+  const { findings, connections, registered, deliveries } = await runCampaign({
+    seed: 20_261_130,
+    cases: 1_000,
+    gateOf: (resolve) => privateNetworkGate(allowed, resolve),
+    urls: 'inside',
+  })
   assert.deepEqual([findings, connections], [[], 0])
   assert.ok(registered > 50, `${registered} were registered, as their names led to public addresses then`)
   assert.deepEqual([...deliveries.keys()], ['address_not_allowed'])

@@ -86,6 +86,7 @@ test('[reference.11] without a simulated bank nothing waits for it, and no reque
       'List incoming transactions under their short path',
       'Resume payouts',
       'Take the adjustment back',
+      'Remove the endpoint in your own network',
     ],
   )
 })

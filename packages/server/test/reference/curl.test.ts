@@ -139,6 +139,7 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   variables.SIGNING_KEY_ID = keys[0].id
   pix.clock.advance(KEYS_KNOWN_AFTER_MS)
   await run('retireSigningKey')
+  await run('createOperatorWebhook')
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
   await run('listApprovals')

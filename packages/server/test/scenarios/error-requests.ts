@@ -144,6 +144,12 @@ const UNKNOWN_IDS: readonly OperationId[] = [
   ...(['rotateWebhookSecret', 'deleteWebhook', 'getCashInQrCode', 'cancelCashIn'] as const),
 ]
 
+/** Both ways to register an endpoint. */
+const REGISTRATIONS = [
+  ['createWebhook', subscribe],
+  ['createOperatorWebhook', (pix: World, url: string) => operate(pix, 'POST', '/operator/webhooks', subscription(url))],
+] as const
+
 /** What an operation answers for reasons of its own. */
 const PARTICULAR: readonly Row[] = [
   row(null, 'not_found', (pix) => pix.call('GET', '/nowhere')),
@@ -306,18 +312,20 @@ const PARTICULAR: readonly Row[] = [
     return approvedByTwo(pix, id)
   }),
 
-  row('createWebhook', 'duplicate_webhook', async (pix) => {
-    await subscribe(pix, 'https://shop.example/pix')
-    return subscribe(pix, 'https://shop.example/pix')
-  }),
-  row('createWebhook', 'too_many_webhooks', async (pix) => {
-    // The world itself has one.
-    for (let one = 1; one < limits.webhookSubscriptionsMax; one++) {
-      assert.equal((await subscribe(pix, `https://shop.example/${one}`)).status, 201)
-    }
-    return subscribe(pix, 'https://shop.example/one-more')
-  }),
-  row('createWebhook', 'webhook_url_not_allowed', (pix) => subscribe(pix, 'https://somebody@shop.example/pix')),
+  ...REGISTRATIONS.flatMap(([operation, register]) => [
+    row(operation, 'duplicate_webhook', async (pix) => {
+      await register(pix, 'https://shop.example/pix')
+      return register(pix, 'https://shop.example/pix')
+    }),
+    row(operation, 'too_many_webhooks', async (pix) => {
+      const { data } = await pix.get('/webhook')
+      for (let one = data.length; one < limits.webhookSubscriptionsMax; one++) {
+        assert.equal((await register(pix, `https://shop.example/${one}`)).status, 201)
+      }
+      return register(pix, 'https://shop.example/one-more')
+    }),
+    row(operation, 'webhook_url_not_allowed', (pix) => register(pix, 'https://somebody@shop.example/pix')),
+  ]),
   row('listEvents', 'cursor_unknown', (pix) => pix.call('GET', `/api/pix/events?cursor=${foreignCursor(1_000)}`)),
   row('listEvents', 'events_erased', async (pix) => {
     await addErasedEvent(pix.databaseUrl)
@@ -502,7 +510,11 @@ function refund(pix: World, cashInId: string, more: object = {}, headers = {}): 
 }
 
 function subscribe(pix: World, url: string): Promise<Answer> {
-  return pix.call('POST', '/webhook', { url, events: ['pix_cash_in'] })
+  return pix.call('POST', '/webhook', subscription(url))
+}
+
+function subscription(url: string): object {
+  return { url, events: ['pix_cash_in'] }
 }
 
 export function operate(pix: World, method: string, path: string, body: object, headers = {}): Promise<Answer> {

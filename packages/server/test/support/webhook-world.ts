@@ -4,11 +4,13 @@ import { pino } from 'pino'
 import { type Database, instantParameter, type Queries, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { type AddressGate, createGuardedAgent, openGate, type Resolve } from '../../src/platform/http-client/agent.ts'
+import type { AllowedNetwork } from '../../src/platform/http-client/allowed-networks.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import type { Job } from '../../src/platform/jobs/job.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import type { EncryptionKeys, Sealer } from '../../src/platform/sealing.ts'
 import { Deliver } from '../../src/webhooks/deliver.ts'
+import type { BoundsNeeds } from '../../src/webhooks/endpoint-url.ts'
 import { createHousekeeping } from '../../src/webhooks/endpoints.ts'
 import { createFanOut } from '../../src/webhooks/feed.ts'
 import {
@@ -17,6 +19,7 @@ import {
   type WebhookHandlers,
   type WebhooksNeeds,
 } from '../../src/webhooks/index.ts'
+import type { Dispatchers } from '../../src/webhooks/send.ts'
 import type { Keyring, SigningKeyHandlers } from '../../src/webhooks/signing.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
@@ -29,8 +32,8 @@ export interface WebhookWorld extends WebhookProcess {
   readonly ids: Ids
   /** Another process on the same database, at the same time. */
   anotherProcess(options?: ProcessOptions): Promise<WebhookProcess>
-  /** Handlers as in production: public endpoints only, with names resolved by this. */
-  productionHandlers(resolve: Resolve): WebhookHandlers
+  /** Handlers as in production, with names resolved by this. */
+  productionHandlers(resolve: Resolve, allowedNetworks?: readonly AllowedNetwork[]): WebhookHandlers
   /** Commits a notification as the engine would. @returns its id */
   notify(eventType?: EventType, body?: string): Promise<string>
   /** Commits so many. */
@@ -51,6 +54,8 @@ export interface WebhookWorld extends WebhookProcess {
 export interface ProcessOptions {
   /** Addresses that it may send to; any, where left out. */
   readonly gate?: AddressGate
+  /** Those that endpoints of an admin may have; the same, where left out. */
+  readonly insideGate?: AddressGate
   /** Its statements that fail, by name. */
   readonly failing?: string
   /** Its attempts are recorded only then. */
@@ -168,9 +173,8 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS, clockBehindMs = 0 } = options
     const clock = { now: () => now - clockBehindMs }
     const { keyring, sealer, handlers: ofKeys } = await openSigning({ database, clock, ids, logger, keys })
-    const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
-    t.after(() => dispatcher.destroy())
-    const parts = { database, clock, ids, logger, keyring, sealer, dispatcher, random: () => 0 }
+    const dispatchers = dispatchersOf(t, gate, options.insideGate)
+    const parts = { database, clock, ids, logger, keyring, sealer, dispatchers, random: () => 0 }
     const delivery = new Deliver({ ...parts, onSlotFree: () => undefined })
     const fanOut = createFanOut({ ...parts, onDeliveries: () => undefined })
     const module = moduleOf(t, parts)
@@ -202,10 +206,10 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       t.after(() => pool.close())
       return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), options)
     },
-    productionHandlers: (resolve) => {
+    productionHandlers: (resolve, allowedNetworks) => {
       const { keyring, sealer } = process
       const parts = { database, clock: worldClock, ids, logger: SILENT, keyring, sealer }
-      return moduleOf(t, parts, { allowPrivate: false, resolve }).handlers
+      return moduleOf(t, parts, { allowPrivate: false, resolve, ...(allowedNetworks && { allowedNetworks }) }).handlers
     },
     notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {
       const id = ids.uuid()
@@ -228,11 +232,21 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   }
 }
 
+/** Agents of these gates, which go with the test. */
+export function dispatchersOf(t: TestContext, gate: AddressGate, insideGate: AddressGate = gate): Dispatchers {
+  const agentOf = (one: AddressGate) => {
+    const agent = createGuardedAgent(one, limits.webhookConnectTimeoutMs)
+    t.after(() => agent.destroy())
+    return agent
+  }
+  return { public: agentOf(gate), inside: agentOf(insideGate) }
+}
+
 /** The module, whose workers are not started. */
 function moduleOf(
   t: TestContext,
   { database, ...parts }: Pick<WebhooksNeeds, 'database' | 'clock' | 'ids' | 'keyring' | 'sealer' | 'logger'>,
-  { allowPrivate = true, resolve }: { allowPrivate?: boolean; resolve?: Resolve } = {},
+  { allowPrivate = true, allowedNetworks = [], resolve }: Partial<BoundsNeeds> = {},
 ) {
   const module = createWebhooksModule({
     ...parts,
@@ -241,6 +255,7 @@ function moduleOf(
     apiDatabase: database,
     random: () => 0,
     allowPrivate,
+    allowedNetworks,
     ...(resolve && { resolve }),
   })
   t.after(() => module.stop())

@@ -4,16 +4,15 @@ import { randomUUID, verify } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { limits } from '@pixgate/spec'
-import type { Dispatcher } from 'undici'
-import { createGuardedAgent, openGate, publicAddressGate } from '../../src/platform/http-client/agent.ts'
+import { openGate, publicAddressGate } from '../../src/platform/http-client/agent.ts'
 import { claimDue, Deliver } from '../../src/webhooks/deliver.ts'
 import { backlogOf } from '../support/backlog.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, notingTexts, planOf } from '../support/database.ts'
 import { answering, hanging, type Received, startReceiver } from '../support/webhook-receiver.ts'
-import { ofEndpoint, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+import { dispatchersOf, ofEndpoint, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const LEASE_MS = 30_000
 
@@ -380,7 +379,7 @@ test('[webhooks.10] [NO-10] a claim reads the queue of each endpoint by its inde
 })
 
 /** A worker of a world whose signatures are counted, and fail for one body. */
-function deliveryWith(world: WebhookWorld, dispatcher: Dispatcher, unsignable = '') {
+function deliveryWith(t: TestContext, world: WebhookWorld, unsignable = '') {
   const signed: string[] = []
   const { keyId, publicPem, sign } = world.keyring.signer()
   const counting = (bytes: Uint8Array) => {
@@ -393,7 +392,7 @@ function deliveryWith(world: WebhookWorld, dispatcher: Dispatcher, unsignable = 
   const needs = {
     ...world,
     keyring,
-    dispatcher,
+    dispatchers: dispatchersOf(t, openGate()),
     logger: capturedLog().logger,
     random: () => 0,
     onSlotFree: () => undefined,
@@ -408,9 +407,7 @@ test('[webhooks.8] a notification is signed once for all endpoints at which it i
   await world.notify('pix_cash_in', 'one')
   await world.notify('pix_cash_in', 'two')
   await world.fanOut.processNext()
-  const dispatcher = createGuardedAgent(openGate(), limits.webhookConnectTimeoutMs)
-  t.after(() => dispatcher.destroy())
-  const { delivery, signed } = deliveryWith(world, dispatcher)
+  const { delivery, signed } = deliveryWith(t, world)
   await delivery.processNext()
   await delivery.settled()
   assert.deepEqual(signed.toSorted(), ['one', 'two'])
@@ -423,9 +420,7 @@ test('[webhooks.8] a notification that cannot be signed fails the step, and hold
   await world.register(receiver.url)
   for (const body of ['unsignable', 'well']) await world.notify('pix_cash_in', body)
   await world.fanOut.processNext()
-  const dispatcher = createGuardedAgent(openGate(), limits.webhookConnectTimeoutMs)
-  t.after(() => dispatcher.destroy())
-  const { delivery } = deliveryWith(world, dispatcher, 'unsignable')
+  const { delivery } = deliveryWith(t, world, 'unsignable')
   await assert.rejects(delivery.processNext(), /cannot be signed/)
   await delivery.settled()
   assert.deepEqual(

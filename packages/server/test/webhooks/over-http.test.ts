@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { statement } from '../../src/platform/db/database.ts'
+import { makeOperator } from '../support/operators.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 test('[webhooks.18] [webhooks.21] a merchant finds what a request led to by its correlation id, and has it sent again', async (t) => {
@@ -41,4 +43,26 @@ test('[webhooks.18] [api-keys.8] a key without the scope reads nothing of it and
   ] as const) {
     assert.equal((await pix.call(method, path, body, asReader)).body.code, 'insufficient_scope', path)
   }
+})
+
+const selectRegistrations = statement<[], { actorName: string; reach: string }>(
+  'test.registrations_inside',
+  `SELECT actor_name AS "actorName", facts ->> 'reach' AS reach FROM audit
+    WHERE action = 'webhook.created' AND facts ? 'reach'`,
+)
+
+test('[webhooks.26] [operators.7] only an admin registers endpoints inside, under their name, and no field of a request does', async (t) => {
+  const pix = await world(t)
+  const order = { url: 'https://erp.loja.example:8443/pix', events: ['pix_cash_in'] }
+  const as = (token: string) => pix.call('POST', '/operator/webhooks', order, { authorization: `Bearer ${token}` })
+  const [operator, admin] = [await makeOperator(pix, 'operator'), await makeOperator(pix, 'admin', 'Ana Souza')]
+  assert.equal((await as(pix.apiKey)).status, 401)
+  assert.equal((await as(operator)).body.code, 'insufficient_role')
+  assert.equal((await pix.call('POST', '/webhook', { ...order, reach: 'inside' })).status, 400)
+  assert.deepEqual(await pix.database.rows(selectRegistrations, []), [])
+
+  const { status, body } = await as(admin)
+  assert.deepEqual([status, body.url], [201, order.url])
+  assert.deepEqual(await pix.database.rows(selectRegistrations, []), [{ actorName: 'Ana Souza', reach: 'inside' }])
+  assert.equal((await pix.get('/webhook')).data.at(-1).webhook_id, body.webhook_id)
 })

@@ -25,6 +25,7 @@ function startModule(t: TestContext, { database, clock, ids, keyring, sealer }: 
     keyring,
     sealer,
     allowPrivate: true,
+    allowedNetworks: [],
   })
   t.after(() => module.stop())
   module.start((worker) => startWorker({ ...worker, logger: SILENT }))

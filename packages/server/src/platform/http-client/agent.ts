@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup, Resolver } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, errors } from 'undici'
+import { type AllowedNetwork, matcherOf } from './allowed-networks.ts'
 import { currentTimes } from './post.ts'
 
 /**
@@ -10,7 +11,7 @@ import { currentTimes } from './post.ts'
  * to), and the peer's address before a byte is written. HTTP/1.1; TLS 1.2 or newer, verified whatever the environment
  * says.
  * @param connectTimeoutMs from lookup to connection, and again for the TLS handshake
- * @source rules#webhooks.1, rules#production.6
+ * @source rules#webhooks.1, rules#webhooks.26, rules#production.6
  */
 export function createGuardedAgent(gate: AddressGate, connectTimeoutMs: number): Agent {
   return new Agent({
@@ -37,18 +38,20 @@ export function tryConnection(gate: AddressGate, url: URL, connectTimeoutMs: num
 }
 
 function guardedConnector(gate: AddressGate, timeout: number): buildConnector.connector {
-  const dial = buildConnector({ timeout, autoSelectFamily: true, lookup: gatedLookup(gate) })
   const secure = buildConnector({ timeout, allowH2: false, minVersion: 'TLSv1.2', rejectUnauthorized: true })
 
   return (options, callback) => {
     const times = currentTimes()
     const isTls = options.protocol === 'https:'
+    const port = Number(options.port || (isTls ? 443 : 80))
+    // One for each connection: a look-up is not passed the port.
+    const dial = buildConnector({ timeout, autoSelectFamily: true, lookup: gatedLookup(gate, port) })
     times?.connecting()
     const fail = (error: NotConnected) => callback(error, null)
 
     function connected(socket: Socket) {
       const peer = socket.remoteAddress ?? ''
-      if (!gate.allows(peer)) {
+      if (!gate.allows(peer, port)) {
         socket.destroy()
         return fail(addressNotAllowed(peer))
       }
@@ -65,20 +68,20 @@ function guardedConnector(gate: AddressGate, timeout: number): buildConnector.co
     }
 
     if (isIP(options.hostname) !== 0) {
-      if (!gate.allows(options.hostname)) return fail(addressNotAllowed(options.hostname))
+      if (!gate.allows(options.hostname, port)) return fail(addressNotAllowed(options.hostname))
       times?.enter('connect')
     }
-    dial({ ...options, protocol: 'http:', port: options.port || (isTls ? '443' : '80') }, (error, socket) =>
+    dial({ ...options, protocol: 'http:', port: String(port) }, (error, socket) =>
       error ? fail(asNotConnected(error, 'connect')) : connected(socket),
     )
   }
 }
 
-function gatedLookup(gate: AddressGate): LookupFunction {
+function gatedLookup(gate: AddressGate, port: number): LookupFunction {
   return (hostname, _options, callback) => {
     const times = currentTimes()
     times?.enter('dns')
-    gate.addressesOf(hostname).then(
+    gate.addressesOf(hostname, port).then(
       (addresses) => {
         times?.enter('connect')
         callback(null, addresses.map(withFamily))
@@ -98,12 +101,12 @@ function asNotConnected(error: Error, reason: 'connect' | 'tls'): NotConnected {
 }
 
 export interface AddressGate {
-  allows(address: string): boolean
+  allows(address: string, port: number): boolean
   /**
-   * All addresses of a name, each of them allowed.
+   * All addresses of a name, each of them allowed with the port.
    * @throws NotConnected `dns` without an address, `address_not_allowed` if any is not allowed
    */
-  addressesOf(hostname: string): Promise<readonly string[]>
+  addressesOf(hostname: string, port: number): Promise<readonly string[]>
 }
 
 /** The name servers did not answer; a retry may succeed. */
@@ -119,6 +122,12 @@ export function publicAddressGate(resolve: Resolve = resolveByDns): AddressGate 
   return createGate(resolve, isPublicAddress)
 }
 
+/** Allows public addresses, and private networks with their port. @source rules#webhooks.26 */
+export function privateNetworkGate(allowed: readonly AllowedNetwork[], resolve: Resolve = resolveByDns): AddressGate {
+  const isAllowed = matcherOf(allowed)
+  return createGate(resolve, (address, port) => isPublicAddress(address) || isAllowed(address, port))
+}
+
 /** Allows any address and resolves names as the system does: for the sandbox. */
 export function openGate(): AddressGate {
   return createGate(resolveBySystem, () => true)
@@ -131,11 +140,11 @@ function addressNotAllowed(address: string): NotConnected {
 function createGate(resolve: Resolve, allows: AddressGate['allows']): AddressGate {
   return {
     allows,
-    addressesOf: async (hostname) => {
+    addressesOf: async (hostname, port) => {
       const addresses = await resolve(hostname).catch((error) => {
         throw new NotConnected('dns', `${hostname} cannot be resolved`, error)
       })
-      const refused = addresses.find((address) => !allows(address))
+      const refused = addresses.find((address) => !allows(address, port))
       if (refused !== undefined) throw addressNotAllowed(refused)
       if (addresses.length === 0) throw new NotConnected('dns', `${hostname} has no address`)
       return addresses

@@ -72,7 +72,7 @@ test('[webhooks.1] a name that was public at registration is looked up again at 
   const canary = await listenCanary(t)
   const answers = [['8.8.8.8'], ['127.0.0.1']]
   const gate = publicAddressGate(async () => answers.shift() ?? [])
-  assert.deepEqual(await gate.addressesOf('rebinding.example'), ['8.8.8.8'])
+  assert.deepEqual(await gate.addressesOf('rebinding.example', 443), ['8.8.8.8'])
   const answer = await postTo(t, `http://rebinding.example:${canary.port}/`, gate)
   assert.deepEqual(answer, { failure: 'address_not_allowed', code: undefined })
   assert.equal(canary.connections(), 0)
