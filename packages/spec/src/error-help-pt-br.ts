@@ -180,7 +180,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   refund_deadline_exceeded: {
     cause: 'O pagamento foi recebido há mais de 89 dias; depois disso o Pix não aceita devolução.',
-    cure: 'Pague o cliente com um cash-out. `refundDeadline` do cash-in informa o dia com antecedência.',
+    cure: 'Pague o cliente com um cash-out. `refundDeadline` do cash-in informa até quando.',
   },
   cash_in_not_paid: {
     cause: 'O cash-in não está `PAID`; não há o que devolver.',

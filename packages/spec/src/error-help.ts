@@ -189,7 +189,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   refund_deadline_exceeded: {
     cause: 'The payment was received more than 89 days ago; Pix takes no return after that.',
-    cure: 'Pay the customer with a cash-out. `refundDeadline` of the cash-in shows the last day.',
+    cure: 'Pay the customer with a cash-out. `refundDeadline` of the cash-in shows until when.',
   },
   cash_in_not_paid: {
     cause: 'The cash-in is not `PAID`, so that there is nothing to give back.',
