@@ -13,14 +13,22 @@ if [ $# -ne 1 ]; then
   echo "Usage: sh deploy/install.sh FOLDER" >&2
   exit 2
 fi
+# On Linux Node.js comes with the packages of the checkout.
+refuse_without_node() {
+  copy='npm ci && sudo install node_modules/node-linux-*/bin/node /usr/local/bin'
+  echo "  Debian, Ubuntu: sudo apt-get install npm && $copy" >&2
+  echo "  Red Hat, Fedora: sudo dnf install npm && $copy" >&2
+  echo "  macOS: brew install node" >&2
+  exit 2
+}
 for program in node npm; do
   if ! command -v "$program" >/dev/null; then
     echo "pixgate: there is no $program in the path: install Node.js 24 or newer and npm, and start again." >&2
-    exit 2
+    refuse_without_node
   fi
 done
 source=$(cd "$(dirname "$0")/.." && pwd)
-node "$source/packages/server/bin/node-version.cjs"
+node "$source/packages/server/bin/node-version.cjs" || refuse_without_node
 if [ -e "$1" ] && [ -n "$(ls -A "$1" | grep -vx '\.new')" ]; then
   echo "pixgate: $1 is not empty: install each version into a folder of its own." >&2
   exit 2

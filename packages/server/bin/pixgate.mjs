@@ -13,7 +13,7 @@ const HELP = `Usage: pixgate [WORD]
   rewrap-keys    seals stored secrets anew with PIXGATE_ENCRYPTION_KEY and ends
   export-subject prints what is kept about a person as JSON; --by NAME --reason TEXT, and the CPF, CNPJ or Pix key on stdin
   verify-audit   verifies the audit trail and ends; [--head 17:9f86…] [--json]
-  close          prints the close of a day and ends; --day 2026-11-22 [--format csv|ofx|json]
+  close          prints the close of a day of America/Sao_Paulo and ends; --day 2026-11-22 [--format csv|ofx|json]
   bank-check     goes the way to the bank step by step and ends; [--register] tells it where to call
   doctor         says what is wrong with the configuration and with all that it names, and ends
 

@@ -1,5 +1,6 @@
 import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import type { Config } from './config.ts'
+import { commandOf } from './platform/command.ts'
 import { databaseStartupError } from './platform/db/errors.ts'
 import { loginFaults, workAsApplication } from './platform/db/login.ts'
 import { migrate, missingFromSchema } from './platform/db/migrate.ts'
@@ -64,7 +65,7 @@ async function refuseUnprepared(url: string): Promise<void> {
 
 /** Advice for an outdated schema. @param missing names of the files to apply */
 export function schemaFault(missing: readonly string[]): string {
-  return `the schema is not up to date (${missing.join(', ')}): run pixgate migrate with PIXGATE_MIGRATION_URL, then start again`
+  return `the schema is not up to date (${missing.join(', ')}): run \`${commandOf('migrate')}\` with PIXGATE_MIGRATION_URL, then start again`
 }
 
 function refuseFaults(faults: readonly string[]): void {

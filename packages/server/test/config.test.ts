@@ -138,7 +138,9 @@ test('[config.4] the server alone names a required variable that is missing, and
   const faults = faultsOf({})
   assert.deepEqual(
     faults,
-    Object.keys(REQUIRED).map((name) => `${name} is required; the sandbox, which npm start runs, brings its own`),
+    Object.keys(REQUIRED).map(
+      (name) => `${name} is required; the sandbox, which npm start runs in a checkout, brings its own`,
+    ),
   )
   assert.deepEqual(faulty({ ...ALONE, DATABASE_URL: '', PORT: 'x' }).sort(), ['DATABASE_URL', 'PORT'])
 })

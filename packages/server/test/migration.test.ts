@@ -43,7 +43,7 @@ test('[database.11] in production the owner’s login migrates, with no other se
   const { owner, server } = await ownedDatabase(t)
   await assert.rejects(start(server), {
     name: 'StartupError',
-    message: /^the schema is not up to date \(schema\): run pixgate migrate with PIXGATE_MIGRATION_URL/,
+    message: /^the schema is not up to date \(schema\): run `npm run migrate` with PIXGATE_MIGRATION_URL/,
   })
   const migrated = migrate({ PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: owner })
   assert.deepEqual([migrated.status, migrated.stderr], [0, ''])
@@ -58,7 +58,7 @@ test('[database.11] moves that the guard does not know keep a production server 
   const server = as(url, await serverLogin(t))
   await start(server)
   await administer(url, "DELETE FROM allowed_move WHERE to_status = 'PAID'")
-  await assert.rejects(start(server), /the schema is not up to date \(moves\): run pixgate migrate/)
+  await assert.rejects(start(server), /the schema is not up to date \(moves\): run `npm run migrate`/)
   assert.equal(migrate({ PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: url }).status, 0)
   await start(server)
 })

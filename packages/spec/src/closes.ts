@@ -209,7 +209,7 @@ export const getClose = endpoint({
   tag: 'Operator',
   summary: 'Read the close of a day',
   description:
-    'Balances, movements by kind, the balance at the bank, and the open cases that explain a difference. An entry is of the day on which we booked it.',
+    'Balances, movements by kind, the balance at the bank, and the open cases that explain a difference. An entry is of the day of America/Sao_Paulo on which we booked it.',
   params: ofClose,
   responses: { 200: { description: 'The close', schema: close, example: CLOSE_EXAMPLE } },
   errors: ['not_found'],
@@ -234,7 +234,7 @@ const csvFile = {
   },
 } as const
 
-const CSV = `A line for each Pix and adjustment of the merchant's account, with its fee and the balance (available and reserved) after it. Reservations are no lines.`
+const CSV = `A line for each Pix and adjustment of the merchant's account, with its fee and the balance (available and reserved) after it. Reservations are no lines. Dates and times are of America/Sao_Paulo.`
 
 /** @source rules#export.1, rules#export.2 */
 export const exportCloseCsv = endpoint({
@@ -262,7 +262,7 @@ export const exportCloseOfx = endpoint({
   tag: 'Operator',
   summary: 'Export the day’s statement of the merchant’s account as OFX',
   description:
-    'OFX 1.0.2 in Windows-1252: a transaction for each Pix, and one for its fee. The id of a transaction is that of its ledger entry, and never changes.',
+    'OFX 1.0.2 in Windows-1252: a transaction for each Pix, and one for its fee. The id of a transaction is that of its ledger entry, and never changes. Days are of America/Sao_Paulo.',
   params: ofClose,
   responses: {
     200: {

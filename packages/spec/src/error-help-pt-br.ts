@@ -70,8 +70,8 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   not_possible_in_state: {
     cause:
-      'Uma cobrança paga, expirada, com falha ou em dúvida não pode ser cancelada nem tem QR code; `existing` informa o status. No sandbox: a ordem ainda não chegou ao banco simulado, já foi liquidada, ou resta menos do que o valor pedido.',
-    cure: 'Leia a operação. O dinheiro de uma cobrança paga volta por uma devolução.',
+      'A cobrança está paga, expirada, com falha ou em dúvida: não pode ser cancelada nem tem QR code; `existing` informa o status. Ou o pagamento ou a devolução já foi enviado ou terminou, ou o caso está encerrado ou não oferece esta decisão agora.',
+    cure: 'Leia de novo a operação ou o caso. O dinheiro de uma cobrança paga volta por uma devolução.',
   },
   approver_not_independent: {
     cause:
@@ -180,7 +180,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   refund_deadline_exceeded: {
     cause: 'O pagamento foi recebido há mais de 89 dias; depois disso o Pix não aceita devolução.',
-    cure: 'Pague o cliente com um cash-out. `refundDeadline` do cash-in informa o dia com antecedência.',
+    cure: 'Pague o cliente com um cash-out. `refundDeadline` do cash-in informa até quando.',
   },
   cash_in_not_paid: {
     cause: 'O cash-in não está `PAID`; não há o que devolver.',

@@ -78,8 +78,8 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   not_possible_in_state: {
     cause:
-      'A charge that is paid, expired, failed or in doubt cannot be cancelled, nor has it a QR code; `existing` has its status. In the sandbox: the order has not reached the simulated bank, is settled, or less is left of it.',
-    cure: 'Read the operation. Money of a paid charge goes back by a refund.',
+      'The charge is paid, expired, failed or in doubt, so that it is not cancelled and has no QR code; `existing` has its status. Or the payout or refund was sent or has ended, or the case is closed or does not offer this decision now.',
+    cure: 'Read the operation or the case again. Money of a paid charge goes back by a refund.',
   },
   approver_not_independent: {
     cause:
@@ -189,7 +189,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   refund_deadline_exceeded: {
     cause: 'The payment was received more than 89 days ago; Pix takes no return after that.',
-    cure: 'Pay the customer with a cash-out. `refundDeadline` of the cash-in shows the last day.',
+    cure: 'Pay the customer with a cash-out. `refundDeadline` of the cash-in shows until when.',
   },
   cash_in_not_paid: {
     cause: 'The cash-in is not `PAID`, so that there is nothing to give back.',

@@ -143,7 +143,7 @@ const closeToday = endpoint({
   tag: 'Sandbox',
   summary: 'Close today now',
   description:
-    'Today ends now and the next day begins. The close is `UNCONFIRMED`: the bank’s balance of this moment is not known yet. Once a day.',
+    'Today, a day of America/Sao_Paulo, ends now and the next day begins. The close is `UNCONFIRMED`: the bank’s balance of this moment is not known yet. Once a day.',
   responses: {
     201: {
       description: 'The close was made',

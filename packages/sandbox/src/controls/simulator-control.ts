@@ -61,7 +61,12 @@ function resultOf(outcome: Outcome): ActionResult {
   const { httpStatus, json } = outcome
   if (httpStatus === 400) throw new Refusal('validation_error')
   // The operation exists, so 404 means that the bank has not received its order yet.
-  if (httpStatus === 404 || httpStatus === 409) throw new Refusal('not_possible_in_state')
+  if (httpStatus === 404) {
+    throw new Refusal('not_possible_in_state', { message: 'the simulated bank does not know this order yet' })
+  }
+  if (httpStatus === 409) {
+    throw new Refusal('not_possible_in_state', { message: 'this order is settled at the bank, or less is left of it' })
+  }
   if (httpStatus !== 202 || !isAccepted(json)) throw new Refusal('partner_unavailable')
   const { endToEndId } = json
   return endToEndId === undefined ? {} : { endToEndId }

@@ -248,7 +248,11 @@ async function closeToday(options: CloserOptions, signal: AbortSignal): Promise<
   const next = await nextDay(options)
   const isMade = next?.day === today && (await makeClose(options, { ...next, to }, false, signal))
   const close = isMade ? await closeOfDay(database, today) : undefined
-  if (!close) throw new Refusal('not_possible_in_state')
+  if (!close) {
+    throw new Refusal('not_possible_in_state', {
+      message: 'today is closed, an earlier day is not, or nothing was booked yet',
+    })
+  }
   return close
 }
 

@@ -251,7 +251,9 @@ function absenceOf(
     return `is required in production${accepted ? `: ${accepted}` : ''}${guide ? ` (${guide})` : ''}`
   }
   if (required === 'in production' || isSupplied) return undefined
-  return isMadeBySandbox ? 'is required; the sandbox, which npm start runs, brings its own' : 'is required'
+  return isMadeBySandbox
+    ? 'is required; the sandbox, which npm start runs in a checkout, brings its own'
+    : 'is required'
 }
 
 function faultOf(row: Variable, value: unknown, isProduction: boolean): string | undefined {

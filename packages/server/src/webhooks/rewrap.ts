@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { insertAudit } from '../audit/trail.ts'
+import { commandOf } from '../platform/command.ts'
 import type { Queries } from '../platform/db/database.ts'
 import { createSealer, type EncryptionKeys } from '../platform/sealing.ts'
 import type { ChangeNeeds } from './change.ts'
@@ -37,7 +38,7 @@ export async function adviseOn(queries: Queries, keys: EncryptionKeys): Promise<
   const byPrevious = opened.filter(({ by }) => by === 'previous').length
   if (byPrevious > 0) {
     const needs = `${byPrevious} of ${opened.length} sealed secrets`
-    return [...damaged, `PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by ${needs}: run rewrap-keys`]
+    return [...damaged, `PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by ${needs}: run \`${commandOf('rewrap-keys')}\``]
   }
   if (keys.previous === undefined) return damaged
   return [...damaged, 'PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it']

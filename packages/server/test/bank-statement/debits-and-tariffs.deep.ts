@@ -47,7 +47,7 @@ test('[trip-wire.1] [trip-wire.2] an ordinary day suspends nothing: payments, pa
   assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
 })
 
-test('[cash-out.tariff.1] [statement.4] [CO-23] what the bank takes for payouts is booked from its statement, once each, and the books agree with the bank', async (t) => {
+test('[cash-out.tariff.1] [statement.4] [CO-23] the bank’s tariffs of payouts are booked from its statement, once each, and the books agree with the bank', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(90_000)
   await pix.behave({ cashOut: 'manual' })
@@ -66,7 +66,7 @@ test('[cash-out.tariff.1] [statement.4] [CO-23] what the bank takes for payouts 
   await minutes(pix, 8)
   assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
   await assertBooks(pix.database)
-  // Whoever looks at it again books nothing again.
+  // Another reading books nothing again.
   await administer(
     pix.databaseUrl,
     `UPDATE statement_entry SET settled_at = NULL, outcome = NULL WHERE kind = 'TARIFF'`,
@@ -89,7 +89,7 @@ function withMoreTariffs({ status, body }: Pick<Answer, 'status' | 'body'>, late
   return { status, body: { ...body, entries: [...body.entries, ...more] } }
 }
 
-test('[statement.4] several tariffs of one payout are each booked, whichever window has them, and the reading goes on', async (t) => {
+test('[statement.4] several tariffs of one payout are each booked, in any window, and the reading goes on', async (t) => {
   const pix = await tamperedWorld(t)
   await pix.balance(90_000)
   await pix.behave({ cashOut: 'manual' })
@@ -106,7 +106,7 @@ test('[statement.4] several tariffs of one payout are each booked, whichever win
   await assertBooks(pix.database)
 })
 
-test('[statement.4] a tariff that was kept, or matched without a booking, is looked at again', async (t) => {
+test('[statement.4] a tariff that was kept, or matched without a booking, is processed again', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(90_000)
   const { id } = await pix.cashOut()
@@ -123,7 +123,7 @@ test('[statement.4] a tariff that was kept, or matched without a booking, is loo
   await assertBooks(pix.database)
 })
 
-test('[trip-wire.2] [PL-52] money that somebody takes out of the account suspends payouts; what an operator adjusts is explained', async (t) => {
+test('[trip-wire.2] [PL-52] an unknown withdrawal suspends payouts; an operator’s adjustment explains one', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(90_000)
   await minutes(pix, 2)
@@ -162,7 +162,7 @@ async function madeUpReturn(pix: World): Promise<void> {
   await minutes(pix, 8)
 }
 
-test('[cash-out.reversal.6] [PL-50] a return of a payout that somebody made up credits nothing: the bank, asked, knows none', async (t) => {
+test('[cash-out.reversal.6] [PL-50] a forged return of a payout credits nothing: the bank, queried, knows none', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await madeUpReturn(pix)
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
@@ -170,7 +170,7 @@ test('[cash-out.reversal.6] [PL-50] a return of a payout that somebody made up c
   await pix.assertBooksAgree()
 })
 
-test('[trip-wire.1] [PL-50] where the bank cannot be asked about payouts it is believed, and the wire suspends them', async (t) => {
+test('[trip-wire.1] [PL-50] at a bank without queries of payouts it is booked, and the wire suspends payouts', async (t) => {
   const bank: WorldOptions['bank'] = (simulated) => ({
     ...simulated,
     capabilities: new Set([...simulated.capabilities].filter((capability) => capability !== 'query-payout')),
@@ -180,7 +180,7 @@ test('[trip-wire.1] [PL-50] where the bank cannot be asked about payouts it is b
   assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['line_missing'] })
 })
 
-test('[trip-wire.2] [PL-52] where others pay from the account too, what they take is a case', async (t) => {
+test('[trip-wire.2] [PL-52] in a shared account the debits of others are cases', async (t) => {
   const pix = await world(t, { PIXGATE_BANK_ACCOUNT_SHARED: 'true' }, STEPPED)
   await pix.balance(90_000)
   await pix.bank('POST', '/control/debits', { valueCents: 40_000 })

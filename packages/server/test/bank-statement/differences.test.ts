@@ -41,7 +41,7 @@ test('[statement.6] [PL-11] incoming money that names no operation of ours is he
   await assertBooks(fixture.database)
 })
 
-test('[statement.6] its case closes by itself when our books have it after all', async (t) => {
+test('[statement.6] its case closes by itself once our books have it', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1', { reference: STRANGER })
@@ -56,7 +56,7 @@ test('[statement.6] its case closes by itself when our books have it after all',
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
 })
 
-test('[statement.6] what its operation does not take is a case as well', async (t) => {
+test('[statement.6] a movement that its operation refuses is a case as well', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const future = { occurredAt: fixture.clock.now() + 86_400_000 }
@@ -84,7 +84,7 @@ test('[statement.7] [PL-11] a movement that our books have with another amount i
   assert.deepEqual(await bookedMovements(fixture.database), ['E1'])
 })
 
-test('[statement.5] [statement.7] [cases.14] a payout that a debit named is not held by it once the debit is booked on another', async (t) => {
+test('[statement.5] [statement.7] [cases.14] a payout named by a debit is not held once the debit is booked on another', async (t) => {
   const fixture = await statementFixture(t)
   const { cashOuts, clock, ids } = fixture
   const charge = await fixture.charge()
@@ -136,7 +136,7 @@ test('[statement.4] [statement.7] an entry reported twice is kept once; reported
   assert.partialDeepStrictEqual(facts, { valueCents: 1, before: { valueCents: 100_00 } })
 })
 
-test('[statement.8] [PL-14] what our books have and two readings do not is a case, closed when the statement has it', async (t) => {
+test('[statement.8] [PL-14] a movement of our books that two readings lack is a case, closed when the statement has it', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
@@ -161,7 +161,7 @@ test('[statement.8] [PL-14] what our books have and two readings do not is a cas
   assert.deepEqual(await cases(fixture.database), ['line_missing (closed)'])
 })
 
-test('[statement.8] a credit that the statement lacks is looked for where it was paid, less often with its age, until its case is closed', async (t) => {
+test('[statement.8] a credit that the statement lacks is searched at its time of payment, less often with its age, until its case is closed', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   const charge = await fixture.charge()
@@ -182,7 +182,7 @@ test('[statement.8] a credit that the statement lacks is looked for where it was
   assert.deepEqual(rereads(), [])
 })
 
-test('[statement.8] [PL-14] what was booked before the statement was first read is not missed', async (t) => {
+test('[statement.8] [PL-14] a booking from before the first reading is not reported as missing', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await pay(fixture, charge.id, 'E1', charge.createdAt + 1_000)
@@ -192,7 +192,7 @@ test('[statement.8] [PL-14] what was booked before the statement was first read 
   assert.deepEqual(await cases(fixture.database), [])
 })
 
-test('[statement.8] [PL-50] a credit is looked for by when it was booked, whatever time its event told and whatever it is of', async (t) => {
+test('[statement.8] [PL-50] any credit is searched by its time of booking, not by its event’s time', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   fixture.clock.advance(3 * 86_400_000)
@@ -204,7 +204,7 @@ test('[statement.8] [PL-50] a credit is looked for by when it was booked, whatev
   assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
 })
 
-test('[statement.8] a window that was not read whole misses nothing', async (t) => {
+test('[statement.8] a window that was not read completely reports nothing missing', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
@@ -214,7 +214,7 @@ test('[statement.8] a window that was not read whole misses nothing', async (t) 
   assert.deepEqual(await cases(fixture.database), [])
 })
 
-test('[statement.8] [PL-14] while windows of the past are read nothing is missed that later ones have', async (t) => {
+test('[statement.8] [PL-14] while past windows are read nothing is reported missing that later ones have', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
@@ -243,7 +243,7 @@ test('[statement.8] [PL-42] a return that has no id but ours is not reported as 
   assert.deepEqual(await cases(fixture.database), ['debit_in_suspense'])
 })
 
-test('[statement.8] [PL-50] a credit is looked for whatever name its event gave it', async (t) => {
+test('[statement.8] [PL-50] a credit is searched under any name that its event gave it', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
@@ -258,13 +258,13 @@ function stray(fixture: StatementFixture, valueCents: bigint): StatementEntry {
   return { kind: 'PAYMENT_RECEIVED', direction: 'in', ...named, valueCents, occurredAt: fixture.clock.now() }
 }
 
-/** What the bank gave back of it by itself. */
+/** A return of it by the bank. */
 function givenBack(fixture: StatementFixture, movementId: string, valueCents: bigint): StatementEntry {
   const of = { ...stray(fixture, valueCents), movementId }
   return { ...of, kind: 'PAYMENT_TAKEN_BACK', direction: 'out' }
 }
 
-test('[statement.10] [trip-wire.2] a payment of nobody’s that the bank gives back by itself suspends nothing, and its case closes', async (t) => {
+test('[statement.10] [trip-wire.2] a payment without an operation that the bank returns suspends nothing, and its case closes', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   const came = stray(fixture, 100n)
@@ -278,7 +278,7 @@ test('[statement.10] [trip-wire.2] a payment of nobody’s that the bank gives b
   assert.deepEqual(await cases(fixture.database), ['unexplained_credit (closed)'])
 })
 
-test('[statement.10] [trip-wire.2] more than came in of it is a debit that nobody knows', async (t) => {
+test('[statement.10] [trip-wire.2] a return beyond its payment is an unknown debit', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   const back = [givenBack(fixture, 'D1', 60n), givenBack(fixture, 'D2', 60n)]
@@ -288,7 +288,7 @@ test('[statement.10] [trip-wire.2] more than came in of it is a debit that nobod
   assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
 })
 
-test('[statement.10] [PL-50] an event that names a payment which came and went books money that the bank does not have', async (t) => {
+test('[statement.10] [PL-50] an event of a payment that was returned meanwhile books money that the bank does not have', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   const entries = [stray(fixture, 100_00n), givenBack(fixture, 'D1', 100_00n)]
@@ -312,7 +312,7 @@ test('[statement.4] two entries that share an id are two where their kinds diffe
   assert.deepEqual(kept.toSorted(), ['PAYMENT_RECEIVED E1', 'PAYOUT_RETURNED E1'])
 })
 
-test('[database.8] on a young table what the books know of an entry is looked up by its end-to-end id', async (t) => {
+test('[database.8] on a young table the bookings of an entry are looked up by its end-to-end id', async (t) => {
   const { url } = await testDatabase(t)
   await administer(
     url,
@@ -326,7 +326,7 @@ test('[database.8] on a young table what the books know of an entry is looked up
   assert.doesNotMatch(plan, /BitmapAnd/, 'and not by its kind')
 })
 
-test('[database.8] on tables that nobody analysed our books are gone through once for what the bank lacks', async (t) => {
+test('[database.8] on tables without statistics one scan of the books finds all that the bank lacks', async (t) => {
   const { url, database } = await testDatabase(t)
   const { texts, noting } = notingTexts(database)
   await createStatementStore(noting).noteGaps(0, 0, 0)

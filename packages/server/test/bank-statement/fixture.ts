@@ -31,7 +31,7 @@ export interface StatementFixture {
   readonly database: Database
   readonly clock: SteppedClock
   readonly bank: ScriptedStatement
-  /** What one process does. */
+  /** Work of one process. */
   readonly statements: StatementModule
   /** Another process. */
   readonly others: StatementModule
@@ -41,7 +41,7 @@ export interface StatementFixture {
   readonly ids: Ids
   readonly refunds: RefundInCommands
   readonly cashOuts: CashOutCommands
-  /** What takes back the credit of a charge. */
+  /** Takes back the credit of a charge. */
   readonly reversal: CashInCommands['reversal']
   /** Lets a charge take an input from elsewhere. */
   apply(id: string, input: CashInInput): Promise<unknown>

@@ -5,7 +5,7 @@ import { payment } from '../support/engine.ts'
 import { bookedMovements, caseFacts, cases, payoutSwitch, statementMark } from '../support/evidence.ts'
 import { pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
 
-/** Whoever wants to hide a large difference makes thousands of small ones first. */
+/** An attacker hides a large difference behind thousands of small ones. */
 
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const MANY = 10_000
@@ -47,7 +47,7 @@ async function giveBack(fixture: StatementFixture): Promise<StatementEntry[]> {
   return charges.map((charge, index) => paymentOf(charge, `E${index}`, { occurredAt: now() }))
 }
 
-test('[statement.11] [PL-53] 10,000 debits of one centavo do not hide one of R$ 9.000,00: it is a case with the first reading that may tell', async (t) => {
+test('[statement.11] [PL-53] 10,000 debits of one centavo do not hide one of R$ 9.000,00: it is a case with the first possible reading', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   const small = centavos(fixture, {})
@@ -60,7 +60,7 @@ test('[statement.11] [PL-53] 10,000 debits of one centavo do not hide one of R$ 
   assert.ok(told.some(({ movementId }) => movementId === 'E5000x'))
 })
 
-test('[statement.11] [PL-53] 10,000 payments of nobody’s do not delay a debit that nobody knows, and each is a case in the end', async (t) => {
+test('[statement.11] [PL-53] 10,000 payments without an operation do not delay an unknown debit, and each is a case in the end', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   const small = centavos(fixture, { kind: 'PAYMENT_RECEIVED', direction: 'in' })
@@ -99,7 +99,7 @@ test('[statement.11] [PL-53] thousands of returns of one payment are booked, a p
   assert.deepEqual(await cases(fixture.database), [])
 })
 
-test('[statement.11] cases are looked at in turn: what explains the last of them closes it', async (t) => {
+test('[statement.11] cases are checked in turn: an explanation of the last one closes it', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   const small = centavos(fixture, { kind: 'PAYMENT_RECEIVED', direction: 'in' }).slice(0, 2_500)

@@ -7,7 +7,7 @@ import { pageOf, paymentOf, statementFixture } from './fixture.ts'
 
 const MINUTE = 60_000
 
-test('[statement.1] it is read each minute, by one process at a time', async (t) => {
+test('[statement.1] the statement is read each minute, by one process at a time', async (t) => {
   const fixture = await statementFixture(t)
   const { id } = await fixture.charge()
   await fixture.sweep()
@@ -31,7 +31,7 @@ test('[statement.1] it is read each minute, by one process at a time', async (t)
   await reading
 })
 
-test('[statement.1] a bank that has no statement is never asked for one', async (t) => {
+test('[statement.1] a bank without a statement is never queried for one', async (t) => {
   const fixture = await statementFixture(t)
   const statements = fixture.processOf({ ...fixture.bank, capabilities: new Set(['query-charge']) })
   assert.equal(await statements.processNext(), false)
@@ -60,7 +60,7 @@ test('[statement.3] [PL-13] a process that dies between pages: another reads the
   assert.deepEqual(await bookedMovements(fixture.database), ['E1', 'E2'])
 })
 
-test('[statement.3] [PL-13] a bank that goes round in circles moves no mark', async (t) => {
+test('[statement.3] [PL-13] a bank whose pages repeat moves no mark', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const entries = [paymentOf(charge, 'E1'), paymentOf(charge, 'E2')]
@@ -69,7 +69,7 @@ test('[statement.3] [PL-13] a bank that goes round in circles moves no mark', as
   assert.deepEqual(await statementMark(fixture.database), { matchedUntil: null, readAt: null })
   await fixture.minutes(1)
   assert.deepEqual(await statementMark(fixture.database), { matchedUntil: null, readAt: null })
-  // What was read counts all the same.
+  // The entries read count all the same.
   assert.deepEqual(await bookedMovements(fixture.database), ['E1'])
   fixture.bank.answer = ({ cursor }) => (cursor === null ? pageOf(entries, '1') : pageOf(entries.slice(1)))
   await fixture.minutes(2)
@@ -77,7 +77,7 @@ test('[statement.3] [PL-13] a bank that goes round in circles moves no mark', as
   assert.deepEqual(await bookedMovements(fixture.database), ['E1', 'E2'])
 })
 
-test('[statement.3] a bank that cannot be read, or answers garbage, is asked again in a minute from where the mark is', async (t) => {
+test('[statement.3] an unreadable statement is read again in a minute from the mark', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.charge()
   await fixture.sweep()
@@ -109,7 +109,7 @@ test('[statement.2] after a week without a reading the windows follow each other
   assert.ok((windows.at(-1)?.to ?? 0) > fixture.clock.now())
 })
 
-test('[statement.2] [PL-10] the mark stays before what waits to be handed to its operation', async (t) => {
+test('[statement.2] [PL-10] the mark stays before an entry that waits to be handed to its operation', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   await fixture.minutes(10)
@@ -126,7 +126,7 @@ test('[statement.2] [PL-10] the mark stays before what waits to be handed to its
   assert.ok(((await statementMark(fixture.database)).matchedUntil ?? 0) > entry.occurredAt)
 })
 
-test('[statement.4] [PL-11] in whatever order, however often and on however many pages it is reported, a movement is booked once', async (t) => {
+test('[statement.4] [PL-11] a movement is booked once, in any order, repetition and number of pages', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   let told = 0
@@ -154,7 +154,7 @@ test('[statement.4] [PL-11] in whatever order, however often and on however many
   assert.deepEqual(await cases(fixture.database), [])
 })
 
-test('[statement.1] who was too slow for its lease reads no further: another process has begun anew', async (t) => {
+test('[statement.1] a process that outlives its lease stops reading: another one has begun anew', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.charge()
   let pages = 0
@@ -170,7 +170,7 @@ test('[statement.1] who was too slow for its lease reads no further: another pro
   assert.equal(pages, 3)
 })
 
-test('[logs.3] a statement that cannot be read says which window it was of, as times', async (t) => {
+test('[logs.3] an unreadable statement is logged with the times of its window', async (t) => {
   const log = capturedLog()
   const fixture = await statementFixture(t, log.logger)
   await fixture.charge()
@@ -182,7 +182,7 @@ test('[logs.3] a statement that cannot be read says which window it was of, as t
   for (const at of [line.from, line.to, line.lastReadAt]) assert.match(String(at), /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
 })
 
-test('[api-pix.9] what moved before the statement was first read is no news of a list that reaches further back', async (t) => {
+test('[api-pix.9] movements from before the first reading are ignored in a list that reaches further back', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const old = { reference: 'somebody', occurredAt: fixture.clock.now() - 10 * 86_400_000 }

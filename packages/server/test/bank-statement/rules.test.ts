@@ -36,7 +36,7 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
   }
 }
 
-test('[statement.8] the windows that are read again cover each movement once, in parts of at most six hours', () => {
+test('[statement.8] repeated windows cover each movement once, in parts of at most six hours', () => {
   const time = fc.integer({ min: 0, max: 30 * 24 * 60 }).map((minutes) => NOW + minutes * MINUTE)
   const movements = fc.array(fc.record({ orderedAt: time, bookedAt: time }), { maxLength: 20 })
   fc.assert(
@@ -56,7 +56,7 @@ test('[statement.8] the windows that are read again cover each movement once, in
   assert.deepEqual(windowsOf([]), [])
 })
 
-test('[statement.2] [PL-12] whenever it is read, and however far the clocks are apart within bounds, no booking is left out', () => {
+test('[statement.2] [PL-12] no booking is left out at any time of reading and clock difference within bounds', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -104,19 +104,19 @@ test('[statement.2] the first window begins before our first operation, and no m
   assert.equal(windowAt(NOW, NOW - 1_000 * 60 * MINUTE, null).from, NOW - 1_000 * 60 * MINUTE)
 })
 
-test('[statement.2] what the bank shows ten minutes after its time of booking is found', () => {
+test('[statement.2] an entry that the bank shows ten minutes late is found', () => {
   const mark = markAfter(windowAt(NOW, 0, NOW - 6 * MINUTE), NOW - 6 * MINUTE, [], NOW)
   assert.equal(windowAt(NOW + MINUTE, 0, mark).from, NOW - 10 * MINUTE)
 })
 
-test('[statement.2] the mark never goes back, whatever has to wait', () => {
+test('[statement.2] the mark never goes back', () => {
   const window = windowAt(NOW, 0, NOW - 6 * MINUTE)
   assert.equal(markAfter(window, NOW - 6 * MINUTE, [], NOW), NOW - 5 * MINUTE)
   assert.equal(markAfter(window, NOW - 6 * MINUTE, [NOW - 5.5 * MINUTE], NOW), NOW - 5.5 * MINUTE)
   assert.equal(markAfter(window, NOW - 6 * MINUTE, [NOW - 60 * MINUTE], NOW), NOW - 6 * MINUTE)
 })
 
-test('[statement.5] what only the statement reports is queried, then awaited, then handed over', () => {
+test('[statement.5] a movement reported by the statement alone is queried, then awaited, then handed over', () => {
   assert.deepEqual(judge(open(), NOW), { is: 'ASK', operationId: ID, isOverdue: false })
   assert.equal(judge(open({ askedAt: NOW }), NOW + 29_999).is, 'WAIT')
   assert.equal(judge(open({ askedAt: NOW }), NOW + 30_000).is, 'HAND_OVER')
@@ -127,10 +127,10 @@ test('[statement.5] what only the statement reports is queried, then awaited, th
   })
 })
 
-test('[statement.4] what our books have under its direction and id is matched', () => {
+test('[statement.4] an entry is matched with the books by direction and id', () => {
   const booked = { operationId: ID, valueCents: 100_00n }
   assert.deepEqual(judge(open({ booked }), NOW), { is: 'MATCHED', operationId: ID })
-  // What the bank takes by itself is a refund here.
+  // A return by the bank is a refund here.
   const taken = open({
     kind: 'PAYMENT_TAKEN_BACK',
     direction: 'out',
@@ -140,7 +140,7 @@ test('[statement.4] what our books have under its direction and id is matched', 
   assert.deepEqual(judge(taken, NOW), { is: 'MATCHED', operationId: OTHER })
 })
 
-test('[statement.4] a tariff is booked for the payout that it names, and is nobody’s where it names none', () => {
+test('[statement.4] a tariff is booked for the payout that it names; one that names none has no operation', () => {
   const tariff = (kind: 'cash_out' | 'cash_in') =>
     open({ kind: 'TARIFF', direction: 'out', named: { id: ID, kind, endToEndId: null } })
   assert.deepEqual(judge(tariff('cash_out'), NOW), { is: 'TARIFF', operationId: ID })

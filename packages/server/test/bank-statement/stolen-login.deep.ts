@@ -6,7 +6,7 @@ import { audit, cases, payoutSwitch } from '../support/evidence.ts'
 import { as, serverLogin, sessionOf } from '../support/logins.ts'
 import { type StatementFixture, statementFixture } from './fixture.ts'
 
-/** What whoever has the login of a server, and the secret of the bank's events, does to keep the trip wire from suspending. */
+/** Attempts of a thief with a server's login and the secret of the bank's events to keep the trip wire from suspending. */
 
 /** A credit that an event made up. */
 async function forge(fixture: StatementFixture, endToEndId: string) {
@@ -27,7 +27,7 @@ async function isSuspended({ database }: StatementFixture): Promise<boolean> {
 const OPEN_CASE = `INSERT INTO "case" (id, kind, reference, opened_at, facts)
   VALUES (gen_random_uuid(), 'line_missing', 'in E1', now(), '{}')`
 
-test('[trip-wire.5] a case that somebody opened beforehand keeps no statement from suspending', async (t) => {
+test('[trip-wire.5] a case opened beforehand does not keep the statement from suspending', async (t) => {
   const fixture = await statementFixture(t, undefined, { stands: true })
   await fixture.minutes(1)
   await administer(as(fixture.url, await serverLogin(t)), OPEN_CASE)
@@ -36,7 +36,7 @@ test('[trip-wire.5] a case that somebody opened beforehand keeps no statement fr
   assert.equal(await isSuspended(fixture), true)
 })
 
-test('[trip-wire.5] a case that somebody holds in an open transaction does not keep payouts from being suspended', async (t) => {
+test('[trip-wire.5] a case locked by an open transaction does not keep payouts from being suspended', async (t) => {
   const fixture = await statementFixture(t, undefined, { stands: true })
   await fixture.minutes(1)
   const thief = await sessionOf(t, as(fixture.url, await serverLogin(t)))
@@ -52,7 +52,7 @@ test('[trip-wire.5] a case that somebody holds in an open transaction does not k
   assert.equal((await audit(fixture.database)).filter(({ actor }) => actor === 'trip-wire').length, 1)
 })
 
-test('[trip-wire.5] a row of the trail that says the wire had suspended is refused where it has not', async (t) => {
+test('[trip-wire.5] an audit row of a suspension that did not happen is refused', async (t) => {
   const fixture = await statementFixture(t)
   const row = `INSERT INTO audit (id, at, actor, action, subject, address, facts)
     VALUES (gen_random_uuid(), now(), 'trip-wire', 'cash_out_switch.set', 'cash_out_switch', '', '{"cases": ["line_missing in E1"]}')`

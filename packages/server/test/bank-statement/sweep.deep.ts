@@ -45,7 +45,7 @@ test('[statement.5] [PL-10] a charge paid in time, its event lost and denied at 
   await pix.assertBooksAgree()
 })
 
-test('[statement.5] [PL-10] a payout that the bank denies having made is confirmed by the statement', async (t) => {
+test('[statement.5] [PL-10] a payout that the bank denies is confirmed by the statement', async (t) => {
   const pix = await tamperedWorld(t)
   await pix.balance(100_00)
   await pix.behave({ cashOut: 'manual', ...EVENTS_LOST })
@@ -114,7 +114,7 @@ for (const [name, offsetMs] of [
   ['behind', -4 * MINUTE],
   ['ahead of', 4 * MINUTE],
 ] as const) {
-  test(`[statement.2] [PL-12] a bank whose time is four minutes ${name} ours is swept all the same`, async (t) => {
+  test(`[statement.2] [PL-12] the statement of a bank whose time is four minutes ${name} ours is read all the same`, async (t) => {
     let now = wallNow
     const pix = await world(t, {}, { isStepped: true, bankClock: { now: () => now(), sleep: realPause.for } })
     now = () => pix.clock.now() + offsetMs
@@ -129,7 +129,7 @@ for (const [name, offsetMs] of [
   })
 }
 
-test('[statement.3] [PL-13] while the bank answers 500 or garbage nothing is lost: it is found when it answers again', async (t) => {
+test('[statement.3] [PL-13] while the bank answers 500 or garbage nothing is lost: entries are found when it answers again', async (t) => {
   const pix = await tamperedWorld(t)
   await pix.behave(EVENTS_LOST)
   const { id } = await pix.charge('100.00', { expirationTime: 7_200 })

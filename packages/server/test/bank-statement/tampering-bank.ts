@@ -4,7 +4,7 @@ import { type Answer, type World, type WorldOptions, world } from '../support/wo
 
 /** The simulated bank, with somebody between it and the service who changes what it answers. */
 export interface TamperedWorld extends World {
-  /** What was asked, in order: `GET /statement`. */
+  /** Requests in order: `GET /statement`. */
   readonly asked: string[]
   /** Changes an answer before the service gets it; `undefined` leaves it as it is. */
   tamper: (call: string, answer: Pick<Answer, 'status' | 'body'>) => Pick<Answer, 'status' | 'body'> | undefined

@@ -14,7 +14,7 @@ function tariff(valueCents: bigint, seconds = 0, endToEndId = 'E1'): StatementEn
 const namesOf = (entries: readonly StatementEntry[], kept: readonly StatementEntry[] = []) =>
   withTariffNames(entries, kept).map(({ movementId }) => movementId)
 
-test('[statement.4] a tariff has the same name in every window, whichever others stand beside it', () => {
+test('[statement.4] a tariff has the same name in every window, whatever its neighbours', () => {
   const [first, second, third] = [tariff(35n), tariff(12n), tariff(35n, 1)]
   const names = ['payout', 'payout E1 12 2026-11-22T12:00:00.000Z 1', 'payout E1 35 2026-11-22T12:00:01.000Z 1']
   assert.deepEqual(namesOf([first, second, third]), names)
@@ -24,7 +24,7 @@ test('[statement.4] a tariff has the same name in every window, whichever others
   assert.deepEqual(namesOf([third, second, first], [first]), names.toReversed())
 })
 
-test('[statement.4] tariffs that say the same of themselves are told apart by how many of them a page has', () => {
+test('[statement.4] equal tariffs are distinguished by their number on a page', () => {
   const same = [tariff(35n), tariff(35n), tariff(35n)]
   const names = ['payout', 'payout E1 35 2026-11-22T12:00:00.000Z 2', 'payout E1 35 2026-11-22T12:00:00.000Z 3']
   assert.deepEqual(namesOf(same), names)
@@ -32,7 +32,7 @@ test('[statement.4] tariffs that say the same of themselves are told apart by ho
   assert.deepEqual(namesOf([tariff(35n, 0, 'E2')], [tariff(35n)]), ['payout E2 35 2026-11-22T12:00:00.000Z 1'])
 })
 
-test('[statement.4] what is no tariff keeps its name', () => {
+test('[statement.4] an entry that is no tariff keeps its name', () => {
   const payout: StatementEntry = { ...tariff(35n), kind: 'PAYOUT_SENT', movementId: 'E1' }
   assert.deepEqual(namesOf([payout, payout]), ['E1', 'E1'])
 })

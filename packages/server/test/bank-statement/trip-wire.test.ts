@@ -34,7 +34,7 @@ async function lift({ engine, database }: StatementFixture): Promise<void> {
   })
 }
 
-/** A payment that only an event told. */
+/** A payment that only an event reported. */
 async function forge(fixture: StatementFixture, endToEndId: string) {
   const charge = await fixture.charge()
   const occurredAt = fixture.clock.now()
@@ -47,7 +47,7 @@ async function forge(fixture: StatementFixture, endToEndId: string) {
   return charge
 }
 
-/** An operator tells of money that was moved by hand. */
+/** An operator's adjustment for money that was moved by hand. */
 async function adjust({ engine, ids }: StatementFixture, valueCents: bigint): Promise<void> {
   const id = ids.uuid()
   const request = { id, valueCents, reason: 'by hand', correlationId: id, bodyHash: Buffer.alloc(32) }
@@ -58,7 +58,7 @@ async function adjust({ engine, ids }: StatementFixture, valueCents: bigint): Pr
   })
 }
 
-/** A payout that nobody here ordered, a minute ago. */
+/** A payout without an order of ours, a minute ago. */
 function debit(fixture: StatementFixture, movementId: string, given: Partial<StatementEntry> = {}): StatementEntry {
   const moved = { movementId, endToEndId: movementId, reference: STRANGER, valueCents: 5_000n }
   return { kind: 'PAYOUT_SENT', direction: 'out', ...moved, occurredAt: fixture.clock.now() - MINUTE, ...given }
@@ -87,7 +87,7 @@ test('[trip-wire.1] [PL-50] a credit that the bank does not have suspends payout
   assert.equal(await trips(fixture.database), 1)
 })
 
-test('[trip-wire.5] [PL-51] what an operator has looked at does not suspend again; what is new does', async (t) => {
+test('[trip-wire.5] [PL-51] a difference seen by an operator does not suspend again; a new one does', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   await forge(fixture, 'E1')
@@ -101,7 +101,7 @@ test('[trip-wire.5] [PL-51] what an operator has looked at does not suspend agai
   assert.equal(await trips(fixture.database), 2)
 })
 
-test('[trip-wire.5] [CO-30] an «on» that was asked before the wire found more is refused', async (t) => {
+test('[trip-wire.5] [CO-30] an «on» requested before the wire found more is refused', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   await forge(fixture, 'E1')
@@ -122,7 +122,7 @@ for (const [name, options, isExpected] of [
   ['suspends', {}, true],
   ['is a case only, where the account is shared', { isAccountShared: true }, false],
 ] as const satisfies readonly [string, FixtureOptions, boolean][]) {
-  test(`[statement.6] [trip-wire.2] [PL-52] a debit that we do not know ${name}`, async (t) => {
+  test(`[statement.6] [trip-wire.2] [PL-52] an unknown debit ${name}`, async (t) => {
     const fixture = await statementFixture(t, undefined, options)
     await fixture.sweep()
     const entry = debit(fixture, 'E1')
@@ -138,7 +138,7 @@ for (const [name, options, isExpected] of [
   })
 }
 
-test('[statement.4] [trip-wire.2] money that came in and that we do not know, and a tariff of no payout of ours, suspend nothing', async (t) => {
+test('[statement.4] [trip-wire.2] unknown incoming money and a tariff of no payout of ours suspend nothing', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
@@ -163,7 +163,7 @@ test('[trip-wire.1] a payment of which the bank has less than our books suspends
   assert.deepEqual(await cases(fixture.database), ['line_differs'])
 })
 
-test('[trip-wire.2] [statement.9] a withdrawal by hand that an adjustment tells of is explained, each adjustment once', async (t) => {
+test('[trip-wire.2] [statement.9] an adjustment explains a withdrawal by hand, each adjustment once', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   await adjust(fixture, 20_000n)
@@ -190,7 +190,7 @@ test('[trip-wire.8] a bank that cannot be read suspends nothing', async (t) => {
   assert.equal(await isSuspended(fixture.database), true)
 })
 
-test('[trip-wire.5] [PL-50] two processes that found the same, and one that died before it noted it, suspend once', async (t) => {
+test('[trip-wire.5] [PL-50] two processes with the same finding, and one that died before recording it, suspend once', async (t) => {
   const fixture = await statementFixture(t)
   const difference = {
     kind: 'line_missing' as const,
@@ -199,7 +199,7 @@ test('[trip-wire.5] [PL-50] two processes that found the same, and one that died
     isDanger: true,
   }
   let isFirst = true
-  // Whoever looks first is overtaken between looking and suspending.
+  // The first process is overtaken between reading and suspending.
   const overtaken: Database = {
     ...fixture.database,
     rows: async (query, ...given) => {

@@ -49,7 +49,7 @@ test('[partner.6] [CO-10] five sends in a row without a definite answer open it,
   assert.equal(breaker.wanted('orders', 0), 0)
 })
 
-test('[CO-10] a definite answer in between, even a refusal, begins the count anew', () => {
+test('[CO-10] a definite answer in between, even a refusal, resets the count', () => {
   for (const answer of [ACCEPTED, REJECTED]) {
     const breaker = createBreaker()
     for (let sends = 0; sends < 12; sends++) breaker.note('sendPayout', sends % 5 === 4 ? answer : TIMEOUT, 0)
@@ -216,7 +216,7 @@ for (const [name, answer] of [
   ['no answer', TIMEOUT],
   ['429', TOO_MANY],
 ] as const) {
-  test(`[partner.9] [QR-2] ${name} to the QR codes of one who asks holds back nobody else`, () => {
+  test(`[partner.9] [QR-2] ${name} to the QR codes of one client holds back no other client`, () => {
     const breaker = createBreaker()
     ask(breaker, 'thief', answer, 50)
     assert.deepEqual([breaker.wanted('qr_codes', 0, 'thief'), breaker.wanted('qr_codes', 0, 'shop')], [0, ANY])

@@ -77,7 +77,7 @@ for (const missing of NAMES) {
   })
 }
 
-test('[api-pix.17] [partner.10] everything else of a bank is the connector’s own', () => {
+test('[api-pix.17] [partner.10] all other members of a bank come from the connector', () => {
   const { bank, partner } = guarded({
     listedWithinMs: { ...lacking.listedWithinMs, PAYOUT_SENT: 2 },
     stamps: { offsetMs: () => 3, assume: () => undefined },
@@ -97,7 +97,7 @@ test('[cash-in.credits.2] production does not start with a bank whose charges ca
 
 const PAYOUT = { valueCents: 100n, recipient: { pixKey: 'a@b.example', pixKeyType: 'email' } } as const
 
-test('[logs.3] the breaker of orders says when it opens and why, and when it closes', async () => {
+test('[logs.3] the breaker of orders logs when it opens and why, and when it closes', async () => {
   let answer: PayoutAnswer = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' }
   const { partner, advance, breakerLines } = guarded({ sendPayout: async () => answer })
   for (let sends = 0; sends < 5; sends++) await partner.sendPayout('payout-1', PAYOUT)
@@ -119,7 +119,7 @@ test('[partner.6] a fault of ours in one order holds no other order back', async
   assert.deepEqual([partner.sendsWanted(), partner.chargesWanted()], [Infinity, Infinity])
 })
 
-test('[logs.3] a bank that refuses our calls as such opens the breaker of orders, whichever call it was', async () => {
+test('[logs.3] a bank that refuses our credentials opens the breaker of orders, whichever call it was', async () => {
   const { partner, breakerLines, reported } = guarded({
     getCharge: async () => ({ kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 }),
   })

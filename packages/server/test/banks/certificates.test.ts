@@ -6,7 +6,7 @@ import { capturedLog } from '../support/captured-log.ts'
 const DAY_MS = 86_400_000
 const ENDS_AT = 1_000 * DAY_MS
 
-/** What was logged by a look at each of these days before the certificate ends. */
+/** Log of a check on each of these days before the certificate ends. */
 function linesAt(daysBefore: readonly number[], certificatesAt: (days: number) => readonly BankCertificate[]) {
   const log = capturedLog()
   let days = 0

@@ -11,7 +11,7 @@ test('[partner.7] [EV-44] events cause 200 status queries at once, and 100 a sec
   assert.equal(budget.take(1_000, 100_000), 200, 'what is not used does not pile up')
 })
 
-test('[partner.7] a clock that steps back gives no query away', () => {
+test('[partner.7] a clock that steps back grants no extra query', () => {
   const budget = createEventQueryBudget()
   assert.equal(budget.take(200, 10_000), 200)
   assert.equal(budget.take(1, 5_000), 0)

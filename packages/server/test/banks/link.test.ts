@@ -35,7 +35,7 @@ test('[partner.3] a connection is kept for the next call', async (t) => {
   assert.equal(connections, 1)
 })
 
-test('[partner.3] nobody listens: not sent', async (t) => {
+test('[partner.3] no listener: not sent', async (t) => {
   const link = linkTo(t, await closedPort())
   assert.deepEqual(await link.exchange(call), { kind: 'not sent', reason: 'ECONNREFUSED' })
 })
@@ -102,7 +102,7 @@ test('[partner.3] a kept connection that the bank closed while idle is not used 
   assert.equal((await link.exchange(call)).kind, 'answered')
 })
 
-/** What a bank may do after it has read the request: all of it leaves the result open. */
+/** Behaviour of a bank after it has read the request: each leaves the result open. */
 const losses: [name: string, script: (response: ServerResponse) => void][] = [
   ['a reset', (response) => response.socket?.resetAndDestroy()],
   ['an end without an answer', (response) => response.socket?.end()],
@@ -164,7 +164,7 @@ test('[partner.3] no answer in time: lost', async (t) => {
   assert.deepEqual(outcome, { kind: 'lost', reason: 'timeout' })
 })
 
-test('[partner.3] an answer that drips is over at the same time', async (t) => {
+test('[partner.3] a slowly dripping answer ends at the same deadline', async (t) => {
   const bank = await scriptedBank(t, (response) => {
     const drip = setInterval(() => response.write(' '), 10)
     response.on('close', () => clearInterval(drip))
@@ -199,7 +199,7 @@ test('[partner.3] a deadline that has passed: not sent', async (t) => {
   assert.equal(bank.received.length, 0)
 })
 
-test('[partner.3] a deadline that passes while the bank thinks: lost', async (t) => {
+test('[partner.3] a deadline that passes while the bank works: lost', async (t) => {
   const deadline = new AbortController()
   const bank = await scriptedBank(t, () => deadline.abort())
   assert.deepEqual(await bank.link.exchange(call, deadline.signal), { kind: 'lost', reason: 'timeout' })
@@ -235,7 +235,7 @@ test('[CO-40] a window that ends while the connection is made: not sent, and the
   assert.equal((await link.exchange(call)).kind, 'answered')
 })
 
-test('[CO-40] [P10] by itself a link sees that the machine slept: a call whose time is over is not made', async (t) => {
+test('[CO-40] [P10] a link detects by itself that the machine slept: an expired call is not made', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 200, {}))
   const link = linkTo(t, bank.url)
   t.mock.timers.enable({ apis: ['Date'], now: 1_000 })

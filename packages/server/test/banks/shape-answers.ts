@@ -92,10 +92,10 @@ interface ChargeShape {
   readonly status: Reading<Word>
   readonly valueCents: Reading<bigint>
   readonly endsAt: Reading<number>
-  /** Whether it is ours in its id and key; both: it is left open. */
+  /** True if its id and key are ours; both values: it is left open. */
   readonly isOurs: Reading<boolean>
   readonly items: readonly ReturnType<typeof paymentItem>[]
-  /** What stands under `pix` is a list, or nothing. */
+  /** The value of `pix` is a list, or missing. */
   readonly isList: boolean
 }
 
@@ -198,7 +198,7 @@ export async function chargeCase(chance: Chance, partnerAt: PartnerAt): Promise<
   return { body, problems: mayBeUnknown(shape) ? [] : [`unknown: ${answer.reason}`] }
 }
 
-/** Whether there is a reason not to read it. */
+/** True if it has a reason not to be read. */
 function mayBeUnknown({ status, valueCents, endsAt, isOurs, items, isList }: ChargeShape): boolean {
   if (!isList || isOpen([status, valueCents, endsAt, isOurs])) return true
   const hasPayment = items.some(({ units: [payment] }) => payment && !payment.mayBeUnread && !payment.mayBeSilent)
@@ -227,7 +227,7 @@ function chargeProblems(shape: ChargeShape, kind: string, charge: Charge): strin
   ]
 }
 
-/** The payments of a charge: each that must be read is there, and no other. */
+/** The payments of a charge: each that must be read was read, and no other. */
 function paymentProblems(items: ChargeShape['items'], charge: Charge): string[] {
   const entries = charge.payments.map(({ endToEndId, valueCents, occurredAt }) =>
     JSON.stringify([endToEndId, `${valueCents}`, occurredAt]),
@@ -346,7 +346,7 @@ export async function payoutCase(chance: Chance, partnerAt: PartnerAt): Promise<
   return { body, problems: payoutProblems(shape, answer.kind, answer.payout) }
 }
 
-/** Whether the key of who was paid can be read, which a bank must echo. */
+/** True if the payee's key, which a bank must echo, can be read. */
 const isPayee = (payee: unknown) =>
   payee === undefined || payee === null || (typeof payee === 'object' && !Array.isArray(payee))
 
@@ -413,7 +413,7 @@ function centsBelowZero(body: unknown): bigint[] {
   return reais === undefined ? [] : [-BigInt(reais + decimals.padEnd(2, '0'))]
 }
 
-/** What no database keeps: a callback with it is left to the statement as a whole. */
+/** Text that no database stores: a callback with it is left to the statement as a whole. */
 const UNKEEPABLE = /\\u0000|\\ud[89a-f]|[:,[]-?\d{65}|\de4\d\d/i
 
 const OPEN_ORIGIN: CallbackOrigin = { secrets: [] }

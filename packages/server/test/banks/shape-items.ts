@@ -31,7 +31,7 @@ export interface Item {
   readonly units: readonly Unit[]
 }
 
-/** What an entry says. */
+/** Content of an entry. */
 export function entryText(entry: Omit<StatementEntry, 'direction'> & { readonly direction: string }): string {
   const { kind, direction, movementId, endToEndId, reference, valueCents, occurredAt } = entry
   return JSON.stringify([kind, direction, movementId, endToEndId, reference, String(valueCents), occurredAt])
@@ -53,7 +53,7 @@ export function movementId(chance: Chance, letter: 'E' | 'D', number: number): s
   return `${letter}${chance.pick(ISPBS)}202611221210${tail(number)}`
 }
 
-/** What every item is drawn with. */
+/** Parts that every item is generated with. */
 export interface Drawing {
   readonly chance: Chance
   /** Of which each member may be odd; otherwise all are as the standard has them. */
@@ -76,15 +76,15 @@ export function drawn<T, From>(
 
 export const plainId = (id: string): Shape<string> => ({ json: id, reading: exactly(id) })
 
-/** What went back, as a list tells it: what it comes to depends on whose it was. */
+/** A return, as a list reports it: its outcome depends on whose it was. */
 export interface ReturnShape {
   readonly json: Record<string, unknown>
   readonly id: Reading<string>
   readonly valueCents: Reading<bigint>
   readonly occurredAt: Reading<number>
-  /** Whether it is money that moved; `undefined` where a word that nobody knows says so. */
+  /** True if money moved; `undefined` if only an unknown word says so. */
   readonly moved: boolean | 'perhaps' | undefined
-  /** Who had it given back. */
+  /** The side that returned it. */
   readonly by: Reading<'MERCHANT' | 'BANK'>
   readonly ourId: string | undefined
 }
@@ -180,7 +180,7 @@ function returnUnit(
   }
 }
 
-/** What may stand where a list of returns should, and whether it holds any. */
+/** Values in place of a list of returns, with true if they hold any. */
 const NO_RETURNS: readonly (readonly [json: unknown, mayBeUnread: boolean])[] = [
   [undefined, false],
   [null, false],
@@ -270,7 +270,7 @@ function paymentUnit(
   return { anyOf, mayBeUnread: !isFirm, mayBeSilent: false }
 }
 
-/** What stands under `devolucoes`, and what it comes to. */
+/** A value of `devolucoes`, and its outcome. */
 function returnsOf(
   drawing: ItemDrawing,
   payment: Reading<string>,
@@ -312,19 +312,19 @@ function returnsOf(
   return [first?.json, units.map((unit) => ({ ...unit, mayBeUnread: true }))]
 }
 
-/** What is no item at all. */
+/** Values that are no item at all. */
 export function noItem(chance: Chance): Item {
   const json = chance.pick([null, 1, '', 'x', true, [], {}, [[]], { pix: [] }, { endToEndId: null }, '{}'])
   return { json, units: [{ anyOf: [], mayBeUnread: true, mayBeSilent: json === null }] }
 }
 
-/** What was read of a list, beside what had to be. */
+/** Items read from a list, beside the expected ones. */
 export interface ReadList {
   readonly entries: readonly StatementEntry[]
   readonly unreadable: number
 }
 
-/** What is wrong with what was read of these items; nothing: it is right. */
+/** Faults in the reading of these items; none: it is right. */
 export function listProblems(items: readonly Item[], { entries, unreadable }: ReadList): string[] {
   const read = new Set(entries.map(entryText))
   const units = items.flatMap((item) => item.units)

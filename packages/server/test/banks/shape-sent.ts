@@ -26,17 +26,17 @@ import {
 
 /** Payments that went out by Efí, in every shape, and what came back of them. */
 
-/** A payment that went out, as Efí tells it. */
+/** A sent payment, as Efí reports it. */
 export interface SentShape {
   readonly json: Record<string, unknown>
   readonly id: Reading<string>
   readonly valueCents: Reading<bigint>
   readonly occurredAt: Reading<number>
   readonly status: Reading<'REALIZADO' | 'EM_PROCESSAMENTO' | 'NAO_REALIZADO'>
-  /** What its id of ours may be read as; nothing: that it has none. */
+  /** Possible readings of our id in it; none: it has no id. */
   readonly ours: Reading<string | undefined>
   readonly returns: readonly BackShape[]
-  /** What stands in place of returns is no list of them. */
+  /** The value in place of returns is no list of them. */
   readonly hasOddReturns: boolean
 }
 

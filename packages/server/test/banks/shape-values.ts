@@ -5,7 +5,7 @@ import type { Chance } from '../fuzz/chance.ts'
  * `\d{1,10}\.\d{2}`, instants RFC 3339, ids 32 letters and digits) and by what real banks were seen to write.
  */
 
-/** What may be made of a value: one of these meanings, or nothing, where that is right too. */
+/** Allowed readings of a value: one of these meanings, or none, where that is right too. */
 export interface Reading<T> {
   readonly means: readonly T[]
   /** To leave it unread is right. */
@@ -323,7 +323,7 @@ export function idShape(chance: Chance, id: string): Shape<string> {
   return { json: chance.pick(none), reading: UNREADABLE }
 }
 
-/** What means nothing for the money that it stands beside: optional, or unknown to the standard. */
+/** Members without a meaning for the money beside them: optional, or unknown to the standard. */
 export function noise(chance: Chance): Record<string, unknown> {
   const made: Record<string, unknown> = {}
   for (let left = chance.below(4); left > 0; left--) {

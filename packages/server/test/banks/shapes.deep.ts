@@ -6,7 +6,7 @@ import { findShapes, SHAPE_CASES } from './shapes.ts'
 const CASES = 5_000
 
 for (const kind of Object.keys(SHAPE_CASES))
-  test(`[api-pix.18] [partner.3] ${kind}: in whatever shape a bank writes, it means one thing or is not read`, async (t) => {
+  test(`[api-pix.18] [partner.3] ${kind}: any shape of the bank’s JSON has one meaning or is not read`, async (t) => {
     const startedAt = performance.now()
     const findings = await findShapes(SEED, CASES, kind)
     t.diagnostic(

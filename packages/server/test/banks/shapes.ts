@@ -69,7 +69,7 @@ async function walk(partner: Partner, first: string | null, last: (next: string 
 
 const emptyPage = { parametros: { paginacao: { paginaAtual: 0, quantidadeDePaginas: 1 } }, pix: [] }
 
-/** What a list has to say beside its items. */
+/** Members of a list beside its items. */
 function pagination(page: number, pages: number, items: number) {
   return { paginaAtual: page, itensPorPagina: 100, quantidadeDePaginas: pages, quantidadeTotalDeItens: items }
 }

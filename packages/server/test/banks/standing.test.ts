@@ -62,7 +62,7 @@ function guarded(given: Partial<Partner>) {
 
 const QUERY = { from: 0, to: 1, cursor: null }
 
-test('[health.5] [config.10] the bank stands as its last answer says, and the log says it too', async () => {
+test('[health.5] [config.10] the bank’s standing follows its last answer, and is logged', async () => {
   const answers: StatementAnswer[] = [
     { kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 },
     { kind: 'READ', page: { entries: [], nextCursor: null } },
@@ -80,7 +80,7 @@ test('[health.5] [config.10] the bank stands as its last answer says, and the lo
   ])
 })
 
-test('[health.5] [config.10] the log names a host that does not resolve; what anybody is told does not', async () => {
+test('[health.5] [config.10] the log names a host that does not resolve; public answers do not', async () => {
   const answer: StatementAnswer = { kind: 'UNKNOWN', reason: 'ENOTFOUND', httpStatus: undefined }
   const { partner, lines } = guarded({ readStatement: async () => answer })
   await partner.readStatement(QUERY)

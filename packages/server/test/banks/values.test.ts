@@ -92,7 +92,7 @@ for (const written of [
 ])
   test(`[api-pix.18] ${written} names no instant`, () => assert.ok(Number.isNaN(instantOf(written))))
 
-test('[DB-45] text that no database could keep is found, as a key and as a value', () => {
+test('[DB-45] text that no database can store is found, as a key and as a value', () => {
   for (const written of [
     '\\u0000',
     'a\\u0000b',

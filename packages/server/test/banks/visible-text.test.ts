@@ -9,7 +9,7 @@ import { CONFIRMED, PROCESSING as PAYING } from './pixgate/payouts.ts'
 import { QR_CODE } from './pixgate/qr-codes.ts'
 import { PROCESSING as REFUNDING } from './pixgate/refunds.ts'
 
-/** What turns the text after it, and what ends a line. */
+/** Characters that turn the text after them or end a line. */
 const HIDDEN = 'Maria \u202eavliS ad\u0085'
 const SHOWN = 'Maria \ufffdavliS ad\ufffd'
 const WHO = { name: HIDDEN, document: '529\u2066', ispb: '9\u009b' }
@@ -42,7 +42,7 @@ test('[text.3] in an event, names, documents and reasons hide nothing', () => {
   assert.partialDeepStrictEqual(read('cash-out', failed), { failure: REASON })
 })
 
-test('[text.3] any text stays as long as it is, and what everybody may write stays as it is', () => {
+test('[text.3] any text keeps its length, and harmless text is unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const shown = visibleText(text)

@@ -147,7 +147,7 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
     status: 1,
     output: [
       '✘ configuration  PORT must be a whole number from 0 to 65535',
-      '✘ configuration  PIXGATE_PARTNER_URL is required; the sandbox, which npm start runs, brings its own',
+      '✘ configuration  PIXGATE_PARTNER_URL is required; the sandbox, which npm start runs in a checkout, brings its own',
       '✘ configuration  PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
       '',
     ].join('\n'),
@@ -280,7 +280,7 @@ test('[doctor.2] [database.10] [database.11] in production a login that can do t
   assert.deepEqual(others, [])
   await administer(url, "DELETE FROM allowed_move WHERE to_status = 'PAID'")
   assert.deepEqual(await wrong(server, undefined, 'migrate'), [
-    'schema: the schema is not up to date (moves): run pixgate migrate with PIXGATE_MIGRATION_URL, then start again',
+    'schema: the schema is not up to date (moves): run `npm run migrate` with PIXGATE_MIGRATION_URL, then start again',
   ])
   assert.deepEqual(await wrong(server, undefined, 'start as another user'), [], 'the start of a sandbox applies them')
 })
@@ -350,7 +350,7 @@ test('[encryption.4] the doctor says whether the previous encryption key is need
     return lines(findings.filter(({ check }) => check === 'encryption key'))
   }
   assert.deepEqual(await keyLines(old), [
-    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 1 of 1 sealed secrets: run rewrap-keys',
+    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 1 of 1 sealed secrets: run `npm run rewrap-keys`',
   ])
   assert.deepEqual(await keyLines('another one, of 32 characters or more', old), [
     '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it',

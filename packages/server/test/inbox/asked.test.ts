@@ -10,7 +10,7 @@ import type { InboxResult, InboxStore, StoredEvent } from '../../src/inbox/store
 import { sha256 } from '../../src/platform/crypto.ts'
 import { inbound, UNREAD } from '../support/partner-events.ts'
 
-/** What becomes of an event that is applied to nothing: who is asked, and what a person is told. */
+/** Outcome of an event that is applied to nothing: the queries, and the case for an operator. */
 
 const NOW = Date.parse('2026-11-21T13:30:00.000Z')
 
@@ -90,12 +90,12 @@ for (const [taken, state, kinds] of [
   ['EARLY', 'PARKED', []],
   ['DISPUTED', 'PARKED', []],
 ] as const)
-  test(`[partner-inbox.13] [EV-36] an event that is ${taken} makes us ask the bank, and is ${state}`, async () => {
+  test(`[partner-inbox.13] [EV-36] an event that is ${taken} causes a query of the bank, and is ${state}`, async () => {
     const told = await applied({ taken })
     assert.deepEqual([told.asked, told.state, told.kinds], [['a'], state, kinds])
   })
 
-test('[partner-inbox.12] what no money is said to have moved by is asked about, and no case', async () => {
+test('[partner-inbox.12] an event that reports no movement of money causes a query and no case', async () => {
   const failed = await applied({ meaning: TWO, event: { status: 'FAILED' } })
   assert.deepEqual([failed.asked, failed.state, failed.outcome], [['a', 'b'], 'DONE', 'ASKED'])
   const waiting = await applied({ meaning: TWO, event: { status: 'PENDING' } })
@@ -106,14 +106,14 @@ for (const [meaning, kind] of [
   [TWO, 'event_set_aside'],
   [{ id: undefined, among: [] }, 'event_set_aside'],
 ] as const)
-  test(`[partner-inbox.8] [partner-inbox.13] in the end it is a case that names what it could mean: ${kind}`, async () => {
+  test(`[partner-inbox.8] [partner-inbox.13] in the end a case names its possible operations: ${kind}`, async () => {
     const told = await applied({ meaning, row: { parkings: PARKING_DELAYS_MS.length } })
     assert.deepEqual([told.state, told.outcome, told.kinds], ['PARKED', 'CASE_OPENED', [kind]])
     assert.deepEqual(told.cases[0]?.facts.operations, meaning.among)
     assert.equal(told.cases[0]?.reference, sha256('content').toString('hex'), 'the same words are the same case')
   })
 
-test('[partner-inbox.15] [EV-47] what does not prove to be the bank’s is a question to the bank, and no money', async () => {
+test('[partner-inbox.15] [EV-47] an event without proof of origin causes a query of the bank and moves no money', async () => {
   for (const event of [{}, { status: 'FAILED' }, { valueCents: 'a lot' }, { status: 'REVERSED' }]) {
     const one = await applied({ event, isProven: false, isBroken: true })
     assert.deepEqual([one.asked, one.state, one.outcome, one.kinds], [['a'], 'DONE', 'ASKED', []])
@@ -124,7 +124,7 @@ test('[partner-inbox.15] [EV-47] what does not prove to be the bank’s is a que
   assert.deepEqual([waiting.asked, waiting.state, waiting.outcome], [[], 'DONE', 'UNPROVEN'])
 })
 
-test('[partner-inbox.15] [EV-47] what anybody may have sent about nothing we know waits as long as any, and is no case', async () => {
+test('[partner-inbox.15] [EV-47] an unproven event of an unknown operation waits as long as any, and opens no case', async () => {
   const parkings = PARKING_DELAYS_MS.length
   const nothing = { meaning: { id: undefined, among: [] }, isProven: false }
   const first = await applied(nothing)
@@ -135,12 +135,12 @@ test('[partner-inbox.15] [EV-47] what anybody may have sent about nothing we kno
   assert.deepEqual([unreadable.state, unreadable.outcome, unreadable.kinds], ['DONE', 'UNPROVEN', []])
 })
 
-test('[partner-inbox.14] [EV-38] a contradiction that waits for what it contradicts has not failed', async () => {
+test('[partner-inbox.14] [EV-38] a contradiction that waits for the other event has not failed', async () => {
   const told = await applied({ row: { state: 'CONFLICT', failures: 3 } })
   assert.deepEqual([told.state, told.outcome, told.failures], ['CONFLICT', 'WAITING', 3])
 })
 
-test('[partner-inbox.14] [EV-12] what cannot even become a case is tried again, and disturbs no other event', async () => {
+test('[partner-inbox.14] [EV-12] an event whose case cannot be opened is retried, and disturbs no other event', async () => {
   const told = await applied({ isBroken: true, row: { failures: POISON_FAILURES } })
   assert.deepEqual([told.state, told.outcome, told.failures], ['NEW', 'WAITING', POISON_FAILURES + 1])
 })

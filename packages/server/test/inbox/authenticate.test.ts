@@ -18,7 +18,7 @@ const CREDENTIALS: PartnerCredentials = { secrets: ['current', 'previous'], apiK
 
 interface Judgement {
   readonly isLetIn: boolean
-  /** Whether the bank was asked instead. */
+  /** True if the bank was queried instead. */
   readonly isAskedAbout: boolean
 }
 
@@ -61,7 +61,7 @@ test('[partner-inbox.1] the current and the previous secret sign, in hexadecimal
   assert.deepEqual(await judge({ ...signed('current'), 'x-partner-signature': upper }), LET_IN)
 })
 
-test('[partner-inbox.1] [EV-10] no other signature lets in', async () => {
+test('[partner-inbox.1] [EV-10] no other signature is accepted', async () => {
   const hex = signatureOf(BODY, 'current').slice('sha256='.length)
   const wrong = [
     signatureOf(BODY, 'another'),
@@ -115,7 +115,7 @@ test('[partner-inbox.1] [EV-10] no bit of an event, and none of its signature, c
   }
 })
 
-test('[partner-inbox.1] where no secret was configured before, the empty one is none', async () => {
+test('[partner-inbox.1] without a previous secret an empty one is not accepted', async () => {
   assert.deepEqual(await judge(signed('previous'), { credentials: { secrets: ['current'] } }), KEPT_OUT)
 })
 
@@ -146,7 +146,7 @@ test('[production.7] a static key counts from the bank’s addresses alone, a si
   })
 })
 
-test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are kept out, and the bank is asked instead', async () => {
+test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are refused, and the bank is queried instead', async () => {
   const asked = { isLetIn: false, isAskedAbout: true }
   for (const ms of [300_000, -300_000, 0]) assert.deepEqual(await judge(signed('current', String(NOW + ms))), LET_IN)
   for (const timestamp of [String(NOW + 300_001), String(NOW - 300_001), 'yesterday', '']) {
@@ -157,7 +157,7 @@ test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are kept out, and t
   assert.deepEqual(await judge(signed('another', String(NOW - 300_001))), KEPT_OUT, 'a forger makes us ask nobody')
 })
 
-test('[logs.3] the operator learns what of the proof is missing, malformed or wrong, and by how much', () => {
+test('[logs.3] the log says which part of the proof is missing, malformed or wrong, and by how much', () => {
   const { authenticate } = createPixgateInbound({ ...CREDENTIALS, secrets: ['current'] })
   const originOf = (headers: Record<string, string | string[]>) =>
     authenticate({ headers, body: BODY, nowMs: NOW, search: '', remoteAddress: '127.0.0.1' })
@@ -179,7 +179,7 @@ test('[logs.3] the operator learns what of the proof is missing, malformed or wr
   assert.equal(originOf(signed('current')), 'proven')
 })
 
-test('[rotation.1] [rotation.2] what a previous secret proves is proven, and says which one it was', () => {
+test('[rotation.1] [rotation.2] a previous secret proves an event, and its use is reported', () => {
   const { authenticate } = createPixgateInbound({
     ...{ secrets: ['current', 'previous'], apiKey: 'the key', apiKeyPrevious: 'the key before' },
     isFromBank: (address) => address === '203.0.113.7',
@@ -219,7 +219,7 @@ test('[partner-inbox.1] [EV-10] over HTTP: an event that is not signed is 401 an
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
 })
 
-test('[partner-inbox.1] [strangers.3] over HTTP: a false signature costs the database nothing: it is 401 while that is away', async (t) => {
+test('[partner-inbox.1] [strangers.3] over HTTP: a false signature does not use the database: it is 401 while that is away', async (t) => {
   let isAway = false
   const pix = await world(t, {}, { isStepped: true, reach: reachJudged(t, () => (isAway ? 'cut' : 'pass')) })
   const event = JSON.stringify(paidEvent(await pix.charge('10.00')))
@@ -230,7 +230,7 @@ test('[partner-inbox.1] [strangers.3] over HTTP: a false signature costs the dat
   isAway = false
 })
 
-test('[partner-inbox.1] over HTTP: a header that comes twice is no header', async (t) => {
+test('[partner-inbox.1] over HTTP: a repeated header does not count', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const body = JSON.stringify(paidEvent(await pix.charge('10.00')))
   const post = (headers: readonly string[]) =>
@@ -253,7 +253,7 @@ test('[partner-inbox.1] over HTTP: a header that comes twice is no header', asyn
   assert.equal(await post([signature, timestamp]), '200')
 })
 
-test('[partner-inbox.1] over HTTP: the bytes count as they come, whatever their headers say of them', async (t) => {
+test('[partner-inbox.1] over HTTP: the bytes count as received, whatever their headers', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const charge = await pix.charge('10.00')
   const event = JSON.stringify(paidEvent(charge))

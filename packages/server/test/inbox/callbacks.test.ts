@@ -6,7 +6,7 @@ import { administer } from '../support/database.ts'
 import { cases, inbox } from '../support/evidence.ts'
 import { inboxOf } from './fixture.ts'
 
-/** Callbacks of a bank that tells several events in each: one a word, `charge:value`. */
+/** Callbacks of a bank that reports several events in each: one a word, `charge:value`. */
 
 const inbound: Pick<Inbound, 'parse'> = {
   parse: (_route, body) =>
@@ -58,7 +58,7 @@ async function inboxWith(t: TestContext, { isApplying = true } = {}) {
   }
 }
 
-test('[partner-inbox.16] [EV-48] an event that fails, or contradicts another, keeps none of its callback back', async (t) => {
+test('[partner-inbox.16] [EV-48] an event that fails, or contradicts another, delays no other event of its callback', async (t) => {
   const events = await inboxWith(t)
   await events.accept('a broken b')
   assert.deepEqual(events.applied, ['a:1', 'b:1'])
@@ -71,7 +71,7 @@ test('[partner-inbox.16] [EV-48] an event that fails, or contradicts another, ke
   assert.deepEqual(await cases(events.database), [])
 })
 
-test('[partner-inbox.16] [EV-3] what a dead process left of a callback is applied by another, event by event', async (t) => {
+test('[partner-inbox.16] [EV-3] the rest of a dead process’s callback is applied by another process, event by event', async (t) => {
   const events = await inboxWith(t, { isApplying: false })
   await events.accept('a b')
   await administer(
@@ -82,13 +82,13 @@ test('[partner-inbox.16] [EV-3] what a dead process left of a callback is applie
   assert.deepEqual(events.applied, ['b:1'])
 })
 
-test('[partner-inbox.16] a callback without an event is kept nowhere', async (t) => {
+test('[partner-inbox.16] a callback without an event is not stored', async (t) => {
   const events = await inboxWith(t)
   await events.accept('')
   assert.deepEqual(await inbox(events.database), [])
 })
 
-test('[partner-inbox.15] [EV-47] what anybody may have sent never stands in the way of what the bank did', async (t) => {
+test('[partner-inbox.15] [EV-47] an unproven event never blocks one of the bank', async (t) => {
   const events = await inboxWith(t)
   await events.accept('a', false)
   assert.deepEqual([events.applied, await events.rows()], [[], ['DONE ASKED']])

@@ -10,13 +10,13 @@ import { type World, world } from '../support/world.ts'
 
 const STEPPED = { isStepped: true }
 
-/** What became of the events, once each has been dealt with as far as it can be now. */
+/** State of the events, once each has been processed as far as possible. */
 async function outcomes(pix: World): Promise<string[]> {
   await pix.later(0)
   return (await inbox(pix.database)).map(({ state, outcome }) => `${state} ${outcome}`)
 }
 
-test('[partner-inbox.3] [EV-8] an event that comes again is answered 200 and has no second effect, for ever', async (t) => {
+test('[partner-inbox.3] [EV-8] a repeated event is answered 200 and never has a second effect', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
@@ -98,7 +98,7 @@ test('[partner-inbox.7] [EV-8b] contradicting events of an unknown charge wait t
   await pix.becomes(charge.id, 'PAID')
 })
 
-test('[partner-inbox.7] a contradiction that is implausible besides is kept as what it is', async (t) => {
+test('[partner-inbox.7] an implausible contradiction is stored as one', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
@@ -114,7 +114,7 @@ test('[partner-inbox.7] a contradiction that is implausible besides is kept as w
   )
 })
 
-test('[partner-inbox.4] [EV-11] what is authentic but no event is quarantined, answered 200, and changes nothing', async (t) => {
+test('[partner-inbox.4] [EV-11] an authentic body that is no event is quarantined, answered 200, and changes nothing', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
@@ -154,7 +154,7 @@ test('[partner-inbox.4] [EV-11] a payment dated in the future leads to a status 
   assert.equal((await pix.read(charge.id)).status, 'PAID')
 })
 
-test('[partner-inbox.5] [EV-29] an event at the wrong endpoint is quarantined; other content types are no matter', async (t) => {
+test('[partner-inbox.5] [EV-29] an event at the wrong endpoint is quarantined; any content type is accepted', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   assert.equal(await postEvent(pix, paidEvent(charge), { endpoint: 'cash-out' }), 200)
@@ -203,7 +203,7 @@ test('[partner-inbox.8] an event names its charge by its order id, the client’
   }
 })
 
-test('[partner-inbox.12] [EV-35] of two charges that an event could mean the bank says which was paid', async (t) => {
+test('[partner-inbox.12] [EV-35] the bank decides which of two possible charges was paid', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.behave({ eventDelayMs: 3_600_000 })
   for (const name of ['id', 'externalId']) {
@@ -220,7 +220,7 @@ test('[partner-inbox.12] [EV-35] of two charges that an event could mean the ban
   assert.deepEqual(await cases(pix.database), [])
 })
 
-test('[partner-inbox.12] [EV-35] an event that could mean two charges, of which the bank knows nothing, is a case', async (t) => {
+test('[partner-inbox.12] [EV-35] an event with two possible charges, both unknown to the bank, is a case', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
   assert.equal(await postEvent(pix, paidEvent(one, { externalId: other.id })), 200)
@@ -232,7 +232,7 @@ test('[partner-inbox.12] [EV-35] an event that could mean two charges, of which 
   for (const { id } of [one, other]) assert.equal((await pix.read(id)).status, 'PENDING')
 })
 
-test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference counts as soon as the bank reports our id', async (t) => {
+test('[partner-inbox.8] [EV-7] an event with only the bank’s reference counts as soon as the bank reports our id', async (t) => {
   const pix = await world(t, IMPATIENT, STEPPED)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'lost-response' })
   const { id } = await pix.charge('10.00')
@@ -273,7 +273,7 @@ test('[partner-inbox.8] [EV-7] before an unmatched event becomes a case the bank
   assert.deepEqual(await balances(pix.database), held, 'what belongs to no operation is nobody’s')
 })
 
-test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked and counts when there is one', async (t) => {
+test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked and counts once the charge exists', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const event = paidEvent({ id: 'order-1', valueCents: 1000, providerTransactionId: 'x' })
   assert.equal(await postEvent(pix, event), 200)
@@ -302,7 +302,7 @@ test('[partner-inbox.8] [EV-7] an unmatched event is retried for some twenty min
   assert.equal(await matched(), 7, 'and then no more')
 })
 
-test('[partner-inbox.2] [EV-9] an untimely event is 401, changes nothing by itself, and makes us ask the bank', async (t) => {
+test('[partner-inbox.2] [EV-9] an untimely event is 401, changes nothing by itself, and causes a query of the bank', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.bank('PUT', '/control/behavior', { eventDelayMs: 3_600_000 })
   const charge = await pix.charge('10.00')

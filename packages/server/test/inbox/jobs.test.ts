@@ -10,7 +10,7 @@ import { inboxOf } from './fixture.ts'
 const FIRST = '0198c0de-7a11-7000-8000-000000000001'
 const SECOND = '0198c0de-7a11-7000-8000-000000000002'
 
-/** The inbox with cash-ins that do as they are told, and nobody who applies what comes in at once. */
+/** The inbox with scripted cash-ins, and without a worker that applies events at once. */
 async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
   const { database, commands, later } = await inboxOf(t, inbound, {
     match: async (references) =>
@@ -41,7 +41,7 @@ async function willingInbox(t: TestContext) {
   return { events, applied }
 }
 
-test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another when its lease is over', async (t) => {
+test('[partner-inbox.3] [EV-3] events of a dead process are applied by another when its lease ends', async (t) => {
   const { events, applied } = await willingInbox(t)
   await events.accept(SECOND)
   await events.later(59_000)
@@ -51,7 +51,7 @@ test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another
   assert.deepEqual(applied, [SECOND])
 })
 
-test('[partner-inbox.17] an event that the bank repeats is applied without waiting for the lease of a process that may have lost it', async (t) => {
+test('[partner-inbox.17] a repeated event is applied without waiting for another process’s lease', async (t) => {
   const { events, applied } = await willingInbox(t)
   await events.accept(SECOND)
   await events.later(4_900)
@@ -64,7 +64,7 @@ test('[partner-inbox.17] an event that the bank repeats is applied without waiti
   assert.deepEqual(applied, [SECOND])
 })
 
-test('[partner-inbox.3] [EV-3] what another process has dealt with stays so, when one whose lease is over would try again', async (t) => {
+test('[partner-inbox.3] [EV-3] an event applied by another process stays applied when an expired lease is retried', async (t) => {
   const begun = Promise.withResolvers<void>()
   const stood = Promise.withResolvers<undefined>()
   let calls = 0
@@ -86,7 +86,7 @@ test('[partner-inbox.3] [EV-3] what another process has dealt with stays so, whe
   )
 })
 
-test('[partner-inbox.7] [EV-8b] an event that contradicts another is not applied before it, however long that takes', async (t) => {
+test('[partner-inbox.7] [EV-8b] an event that contradicts another is never applied before it', async (t) => {
   const applied: unknown[] = []
   const events = await inboxWith(t, async (_id, input) => {
     if (input.on === 'partner.confirmed') applied.push(input.payment.valueCents)
@@ -127,7 +127,7 @@ test('[partner-inbox.3] [EV-12] an event that fails ten times is quarantined; th
   assert.match(poisoned?.outcome ?? '', /cannot be applied/)
 })
 
-test('[partner-inbox.14] [EV-38] what has waited long is not put in quarantine by one failure', async (t) => {
+test('[partner-inbox.14] [EV-38] one failure does not quarantine an event that has waited long', async (t) => {
   let isFailing = false
   const applied: unknown[] = []
   const events = await inboxWith(t, async (_id, input) => {
@@ -150,7 +150,7 @@ test('[partner-inbox.14] [EV-38] what has waited long is not put in quarantine b
   assert.deepEqual(await cases(events.database), [])
 })
 
-test('[partner-inbox.3] an event is not to blame for our own overload: it is tried until it is applied', async (t) => {
+test('[partner-inbox.3] during our own overload an event is retried until it is applied', async (t) => {
   let isOverloaded = true
   const events = await inboxWith(t, async () => {
     if (isOverloaded) throw new Refusal('overloaded')

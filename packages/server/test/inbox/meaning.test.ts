@@ -28,13 +28,13 @@ test('[partner-inbox.10] a refund may be named beside its cash-in, and by its ca
   assert.deepEqual(meaningOfReversal([], cashIn), { id: 'A', among: ['A'] })
 })
 
-test('[partner-inbox.10] returns that the bank made by itself under one reference are their cash-in’s', () => {
+test('[partner-inbox.10] returns made by the bank under one reference belong to their cash-in', () => {
   const banks = ['P', 'Q'].map((id) => named(id, 'transactionId', { of: 'A', isBanks: true }))
   assert.deepEqual(meaningOfReversal(banks, []), { id: 'A', among: ['A'] })
   assert.equal(meaningOfReversal([...banks, refund('R', 'orderId')], []).id, 'R')
 })
 
-test('[partner-inbox.12] [EV-26] two refunds, or a refund and another cash-in, are asked about', () => {
+test('[partner-inbox.12] [EV-26] two refunds, or a refund and another cash-in, cause a query', () => {
   const two = [refund('R', 'transactionId'), refund('S', 'externalId')]
   assert.deepEqual(meaningOfReversal(two, [named('A', 'endToEndId')]), { id: undefined, among: ['R', 'S'] })
   const other = meaningOfReversal([refund('R', 'externalId')], [named('B', 'endToEndId')])

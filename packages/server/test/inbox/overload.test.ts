@@ -22,7 +22,7 @@ const NOBODY: Receiver = {
 }
 const partner: Caller = { credential: 'partner', id: 'partner' }
 
-test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is away, is 503 and says when to come again', async (t) => {
+test('[partner-inbox.3] [http.9] a full inbox, or one without its database, is 503 with Retry-After', async (t) => {
   let error: Error = new QueueFull('full')
   const http = createHttpServer({
     endpoints: createInboxRoutes(inbound, { accept: () => Promise.reject(error), queryInstead: async () => undefined }),
@@ -44,7 +44,7 @@ test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is awa
   }
 })
 
-test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded queue and no more', async () => {
+test('[partner-inbox.3] [EV-30] a flood of events that cannot be committed fills only a bounded queue', async () => {
   const commands = createInboxCommands({
     store: {
       insert: () => new Promise(() => undefined),

@@ -73,7 +73,7 @@ test('[partner-inbox.10] a reversal of a cash-in is matched with our refunds fir
   assert.deepEqual(meant, ['refund', 'cash-in', 'refund', undefined])
 })
 
-test('[partner-inbox.10] [cash-in.returns.7] what names no refund of ours is a return, or makes us ask about those that are open', async () => {
+test('[partner-inbox.10] [cash-in.returns.7] a reversal that names no refund of ours is a return, or causes a query of the open ones', async () => {
   const { receiver, done } = subjects()
   assert.equal(await receiver.apply('refund', EVENT), 'APPLIED')
   assert.equal(await receiver.apply('cash-in', EVENT), 'APPLIED')
@@ -82,7 +82,7 @@ test('[partner-inbox.10] [cash-in.returns.7] what names no refund of ours is a r
   assert.deepEqual(done, ['refund partner.confirmed', 'taken of cash-in: 1000 as D1', 'asked about cash-in'])
 })
 
-test('[partner-inbox.12] [EV-34] a client’s reference of a charge does not name what went back', async () => {
+test('[partner-inbox.12] [EV-34] a client’s reference of a charge does not identify a return', async () => {
   const { given } = subjects()
   const named = (by: string) => {
     const match = async () => [[{ id: 'cash-in', by, of: null, isBanks: false }]]
@@ -94,7 +94,7 @@ test('[partner-inbox.12] [EV-34] a client’s reference of a charge does not nam
   assert.deepEqual([await meant('externalId'), await meant('endToEndId')], [[undefined], ['cash-in']])
 })
 
-test('[cash-in.refunds.10] [EV-37] what a return without its id is of is asked about, as the answer may name it', async () => {
+test('[cash-in.refunds.10] [EV-37] a return without its id causes a query, as the answer may name it', async () => {
   const { receiver, done } = subjects()
   await receiver.apply('cash-in', { ...EVENT, isUnnamed: true })
   assert.equal(done.at(-1), 'cash-in work.requested')
@@ -102,7 +102,7 @@ test('[cash-in.refunds.10] [EV-37] what a return without its id is of is asked a
   assert.notEqual(done.at(-1), 'cash-in work.requested')
 })
 
-test('[partner-inbox.6] [P6] a failure that an event reports counts as verified only where the bank cannot be asked', async () => {
+test('[partner-inbox.6] [P6] a failure reported by an event counts as verified only at a bank without that query', async () => {
   for (const canAsk of [true, false]) {
     const taken: unknown[] = []
     const take = async (_id: string, { on, ...input }: { on: string; isVerified?: boolean }) => {

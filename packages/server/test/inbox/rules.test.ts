@@ -36,7 +36,7 @@ const SETTLED: PayoutEvent = {
 const CAME_BACK = { ...payout, kind: 'payout_returned', ...RETURNED } as const satisfies PayoutEvent
 const WENT_BACK = { ...refund, kind: 'payment_returned', ...RETURNED } as const satisfies RefundEvent
 
-test('[partner-inbox.6] what moved is confirmed with what the event says of it', () => {
+test('[partner-inbox.6] a movement is confirmed with the fields of its event', () => {
   const confirmed = { on: 'partner.confirmed', transactionId: 'tx' }
   assert.deepEqual(cashInInput(PAID, true), { ...confirmed, payment: { ...MOVED, payer: NOBODY } })
   for (const canAsk of [true, false]) {
@@ -72,7 +72,7 @@ test('[partner-inbox.6] a status of progress changes nothing, and an unknown sta
   }
 })
 
-test('[partner-inbox.9] [EV-37] money reported incompletely leads to a status query; where the bank cannot be asked it is a case, or gets an id from its content', () => {
+test('[partner-inbox.9] [EV-37] money reported incompletely leads to a status query; at a bank without that query it is a case, or gets an id from its content', () => {
   const least = { kind: 'changed', saysMoneyMoved: true } as const
   for (const [canAsk, input] of [
     [true, { on: 'work.requested' }],
@@ -89,7 +89,7 @@ test('[partner-inbox.9] [EV-37] money reported incompletely leads to a status qu
   assert.partialDeepStrictEqual(refundInInput({ ...WENT_BACK, isUnnamed: true }, false), unnamed)
 })
 
-test('[partner-inbox.12] money is known again by the bank’s id of it, and what has none by nothing', () => {
+test('[partner-inbox.12] money is recognised by the bank’s id alone', () => {
   const moved = { endToEndId: 'E1', valueCents: 1000n }
   assert.partialDeepStrictEqual(movementOf(PAID), { ...moved, returnId: null })
   assert.partialDeepStrictEqual(movementOf(SETTLED), { ...moved, returnId: null })
@@ -103,7 +103,7 @@ test('[partner-inbox.12] money is known again by the bank’s id of it, and what
   assert.equal(saysMoneyMoved({ ...charge, kind: 'failed', failure: FAILURE }), false)
 })
 
-test('[partner-inbox.3] a key is a list, in which nothing moves from one item to the next', () => {
+test('[partner-inbox.3] a key is a list whose items cannot run into each other', () => {
   const taken = { endpoint: 'route', isProven: true }
   const key = (...items: string[]) => dedupeKeyOf(taken, { ...PAID, key: items })
   assert.equal(key('a', 'b'), '["route","a","b"]')

@@ -35,7 +35,7 @@ async function office(t: TestContext, environment: Readonly<Record<string, strin
   return { ...pix, as, admin, bia, approver: bia.token, apiKey, say, makeApprover, othersMayNot, setSwitch }
 }
 
-test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-out.approval.5] a payout waits for two who did not make its key, and then goes', async (t) => {
+test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-out.approval.5] a payout waits for two people who did not create its key, and is then sent', async (t) => {
   const pix = await office(t)
   const small = await pix.cashOut({ value: 9.99, externalId: 'small' })
   const large = await pix.cashOut({ value: 10, externalId: 'large' })
@@ -66,7 +66,7 @@ test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-ou
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.approval.8] what an approver refuses is free again, and the merchant is told', async (t) => {
+test('[cash-out.approval.8] money of a refused payout is released, and the merchant is notified', async (t) => {
   const pix = await office(t)
   const large = await pix.cashOut({ value: 10, externalId: 'large' })
   assert.equal((await pix.say(pix.approver, large, false)).body.status, 'RELEASED')
@@ -106,7 +106,7 @@ async function withKeyOf(pix: Awaited<ReturnType<typeof office>>, maker: string)
   return { keyId, payout }
 }
 
-test('[cash-out.approval.2] [cash-out.approval.10] a new token makes no second person, and the approval of whoever is gone is none', async (t) => {
+test('[cash-out.approval.2] [cash-out.approval.10] a new token makes no second person, and a deactivated operator’s approval does not count', async (t) => {
   const pix = await office(t)
   const large = await pix.cashOut({ value: 10, externalId: 'large' })
   assert.equal((await pix.say(pix.approver, large)).status, 200)
@@ -124,7 +124,7 @@ test('[cash-out.approval.2] [cash-out.approval.10] a new token makes no second p
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.approval.2] [cash-out.approval.3] [cash-out.approval.5] who made the key approves under no token; a key that is gone has nothing approved', async (t) => {
+test('[cash-out.approval.2] [cash-out.approval.3] [cash-out.approval.5] the creator of a key approves under no token; payouts of a deactivated key are not approved', async (t) => {
   const pix = await office(t)
   const ana = (await pix.as(pix.admin)('POST', '/operator/operators', { name: 'Ana', role: 'admin' })).body
   const { keyId, payout } = await withKeyOf(pix, ana.token)
@@ -176,7 +176,7 @@ test('[cash-out.approval.12] an approval that waits while its key or its approve
 
 const HOLD_SWITCH = `SELECT FROM control WHERE name = 'cash_out_switch' FOR UPDATE`
 
-test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.switch.2] a refund needs no approval, and waits while the switch is off; after a theft an approver drops those that wait', async (t) => {
+test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.switch.2] a refund needs no approval, and waits while the switch is off; after a theft an approver refuses the waiting ones', async (t) => {
   const pix = await office(t)
   const cashIn = await pix.paid('50.00')
   const [ours, theirs] = [await pix.refundIn(cashIn.id, 20), await pix.refundIn(cashIn.id, 30)]
@@ -199,7 +199,7 @@ test('[refund-in.refusal.1] [refund-in.refusal.2] [refund-in.work.4] [operator.s
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.approval.11] after a theft an approver drops what waits while payouts are off, and none of it leaves', async (t) => {
+test('[cash-out.approval.11] after a theft an approver refuses the waiting payouts while payouts are off, and none is sent', async (t) => {
   const pix = await office(t)
   const [ours, theirs] = [await pix.cashOut({ value: 5 }), await pix.cashOut({ value: 6 })]
   await pix.setSwitch(false)

@@ -15,7 +15,7 @@ import { ADMIN_TOKEN } from '../support/world.ts'
 /** Longer than an event loop may stand still: the time itself is the fault here. */
 const ASLEEP_MS = 2_500
 
-test('[http.14] [PL-5] a process that was suspended drops the requests of the meantime, and applies every event of the bank', {
+test('[http.14] [PL-5] a suspended process drops the requests of that time, and applies every event of the bank', {
   timeout: 60_000,
 }, async (t) => {
   const pix = await processWorld(t)
@@ -28,7 +28,7 @@ test('[http.14] [PL-5] a process that was suspended drops the requests of the me
   while ((await pix.read(refundable.id)).status !== 'PAID');
   const detail = await pix.read(charge.id)
   const before = await written(pix.database)
-  // Each request is there twice: once on a connection that was open before, and once on one that comes meanwhile.
+  // Each request comes twice: on a connection that was open before, and on one opened meanwhile.
   const orders = ordersOf(refundable.id)
   const open = await Promise.all([...orders, ...orders].map(() => clients.connected()))
 
@@ -58,7 +58,7 @@ test('[http.14] [PL-5] a process that was suspended drops the requests of the me
   }
   assert.equal(await posted, 200)
   while ((await pix.read(charge.id)).status !== 'PAID');
-  // Whoever comes now stands behind all that came before.
+  // A new request waits behind all earlier ones.
   assert.equal((await pix.place('/api/pix/cash-out', payout('after'))).status, 201)
   assert.deepEqual(await written(pix.database), { ...before, operations: before.operations + 1n })
 })

@@ -34,7 +34,7 @@ async function asker(pix: World, endpoint: Endpoint): Promise<Record<string, str
   return endpoint.auth === 'admin' ? { authorization: `Bearer ${await operatorToken(pix, endpoint)}` } : {}
 }
 
-test('[http.7] no field of a body assigns what is ours: it is 400 with its name, and nothing has changed', async (t) => {
+test('[http.7] no field of a body assigns an internal field: it is 400 with its name, and nothing has changed', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const { id } = await pix.charge('10.00')
   const definitions = (Object.values(endpoints) as Endpoint[]).filter(

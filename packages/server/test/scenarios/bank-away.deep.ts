@@ -7,7 +7,7 @@ import { finished } from '../support/progress.ts'
 
 /**
  * The bank is away for an hour under load: first its answers are lost, then nothing reaches it, and none of its events reaches us.
- * Meanwhile payers pay and merchants go on. Then it is back, and tells everything late, three times and in any order.
+ * Meanwhile payers pay and merchants go on. Then it is back, and reports everything late, three times and in any order.
  */
 
 const LOAD = 6
@@ -40,7 +40,7 @@ function refunds(world: ProcessWorld, { id }: Placed, name: string) {
   }))
 }
 
-/** Resolves when the bank has made these charges, as far as the merchant is told: they have codes. Time passes meanwhile. */
+/** Resolves when the bank has made these charges, as the merchant sees them: they have codes. Time passes meanwhile. */
 async function payable(world: ProcessWorld, placed: readonly Placed[]): Promise<void> {
   for (const { id } of placed) {
     while (!(await world.read(id)).pixCode) {
@@ -65,7 +65,7 @@ const neverSent = (order: Placed) => ({ ...failed('cash_out', order), status: 'R
 const pay = (world: ProcessWorld, placed: readonly Placed[]) =>
   Promise.all(placed.map(({ id }) => world.end(id, 'pay')))
 
-test('[P8] [CO-22] the bank is away for an hour under load, and back with everything late, doubled and shuffled: both books are equal, and nobody has to look', async (t) => {
+test('[P8] [CO-22] the bank is away for an hour under load, and back with everything late, doubled and shuffled: both books are equal, and no operator is needed', async (t) => {
   const world = await processWorld(t)
   const funds = { externalId: 'funds', valueCents: 50_000_00 }
   const paidBefore: Placed = { ...funds, ...(await world.charge(funds)) }
@@ -75,7 +75,7 @@ test('[P8] [CO-22] the bank is away for an hour under load, and back with everyt
   await payable(world, open)
   await world.bank.behave({ eventCopies: 3, eventsShuffled: true })
 
-  // What it does it does, and we are told of nothing.
+  // It acts without reporting to us.
   world.links.events.judge = () => 'cut'
   world.links.bank.judge = (direction) => (direction === 'response' ? 'cut' : 'pass')
   world.links.events.cutAll()

@@ -55,7 +55,7 @@ async function paid(pix: LyingEfi, value?: string) {
   return charge
 }
 
-/** No callback comes: the statement alone tells. */
+/** No callback comes: the statement alone reports payments. */
 const loseCallbacks = (pix: LyingEfi) => pix.bank('PUT', '/control/lies', { perThousand: { eventLost: 1_000 } })
 
 for (const standard of ['api-pix', 'efi'] as const) {
@@ -124,7 +124,7 @@ for (const standard of ['api-pix', 'efi'] as const) {
     await pix.assertBooksAgree()
   })
 
-  test(`[api-pix.3] at ${standard}, a PUT refused with 412 is a refusal once the bank says that nothing is there`, async (t) => {
+  test(`[api-pix.3] at ${standard}, a PUT refused with 412 is a refusal once the bank reports that nothing exists`, async (t) => {
     const pix = await lyingEfi(t, { standard })
     const { id } = await paid(pix)
     const refusal = (type: string, status: number) => ({
@@ -173,7 +173,7 @@ for (const standard of ['api-pix', 'efi'] as const) {
     await pix.assertBooksAgree()
   })
 
-  test(`[statement.12] at ${standard}, an item whose case is closed is no case again`, async (t) => {
+  test(`[statement.12] at ${standard}, an item whose case was closed opens no second one`, async (t) => {
     const pix = await lyingEfi(t, { standard })
     await loseCallbacks(pix)
     const { id, atBank } = await charged(pix)
@@ -187,7 +187,7 @@ for (const standard of ['api-pix', 'efi'] as const) {
     assert.deepEqual(await openCases(pix.database), [])
   })
 
-  test(`[api-pix.11] at ${standard}, a callback of another form is read, and one that is not understood is logged and counted`, async (t) => {
+  test(`[api-pix.11] at ${standard}, a callback of another form is read, and an unreadable one is logged and counted`, async (t) => {
     const log = capturedLog()
     const pix = await lyingEfi(t, { standard, logger: log.logger })
     await loseCallbacks(pix)

@@ -110,7 +110,7 @@ test('[adjustment.held.6] a return that the bank refuses changes nothing: it is 
   await pix.assertBooksAgree()
 })
 
-test('[adjustment.held.6] no more is returned than is left, and while it is on its way nothing else is decided', async (t) => {
+test('[adjustment.held.6] no more is returned than is left, and no other decision is made during a return', async (t) => {
   const { pix, decide } = await held(t)
   await pix.behave({ refundIn: 'manual' })
   assert.deepEqual(codeOf(await decide('return_to_payer')), [400, 'validation_error'])
@@ -128,7 +128,7 @@ for (const [decision, expected] of [
   ['credit', { available: 150_00n, settlement: -150_00n }],
   ['write_off', { losses: 150_00n, settlement: -150_00n }],
 ] as const) {
-  test(`[adjustment.held.5] [adjustment.held.7] [api-pix.9] [cases.53] [PL-3] money that nothing explains: ${decision}`, async (t) => {
+  test(`[adjustment.held.5] [adjustment.held.7] [api-pix.9] [cases.53] [PL-3] unexplained money: ${decision}`, async (t) => {
     const { pix, decide, minutes } = await held(t, { bank: 'api-pix' })
     assert.equal((await decide(decision)).status, 200)
     await minutes(10)
@@ -138,7 +138,7 @@ for (const [decision, expected] of [
   })
 }
 
-test('[adjustment.held.3] [cases.53] [PL-3] money that nothing explains is booked by the charge that the operator names', async (t) => {
+test('[adjustment.held.3] [cases.53] [PL-3] unexplained money is booked by the charge that the operator names', async (t) => {
   const { pix, decide, minutes } = await held(t, { bank: 'efi' })
   const charge = await pix.charge('150')
   const answer = await decide('book', { operationId: charge.id })
@@ -151,7 +151,7 @@ test('[adjustment.held.3] [cases.53] [PL-3] money that nothing explains is booke
   await pix.assertBooksAgree()
 })
 
-test('[adjustment.held.8] [cases.53] [PL-3] [trip-wire.2] what the bank gives back of it by itself closes its case, and suspends nothing', async (t) => {
+test('[adjustment.held.8] [cases.53] [PL-3] [trip-wire.2] a return of it by the bank closes its case, and suspends nothing', async (t) => {
   const { pix, decide, ends, minutes, sentBack } = await held(t)
   assert.equal((await decide('return_to_payer', { amountCents: 50_00 })).status, 200)
   await ends('CONFIRMED')
@@ -167,7 +167,7 @@ test('[adjustment.held.8] [cases.53] [PL-3] [trip-wire.2] what the bank gives ba
   await pix.assertBooksAgree()
 })
 
-test('[adjustment.held.8] of what is only held a part that the bank takes back is booked, and the rest is decided', async (t) => {
+test('[adjustment.held.8] a part of held money that the bank takes back is booked, and the rest is decided', async (t) => {
   const { pix, decide, minutes } = await held(t)
   await pix.bankAction(`charges/${FORGOTTEN}/return`, { valueCents: 40_00, nature: 'MED_FRAUDE' })
   await minutes(10)
@@ -178,7 +178,7 @@ test('[adjustment.held.8] of what is only held a part that the bank takes back i
   await pix.assertBooksAgree()
 })
 
-test('[cases.39] [cases.41] from the amount on it takes two people, and the refund is ordered with the approval', async (t) => {
+test('[cases.39] [cases.41] from the configured amount on two people decide, and the refund is ordered with the approval', async (t) => {
   const environment = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '10000' }
   const { pix, caseId, decide, ends, refunds, sentBack } = await held(t, { environment, bank: 'efi' })
   const bia = { authorization: `Bearer ${await makeOperator(pix, 'approver', 'Bia')}` }
@@ -194,7 +194,7 @@ test('[cases.39] [cases.41] from the amount on it takes two people, and the refu
   await pix.assertBooksAgree()
 })
 
-test('[adjustment.held.6] [partner.1] a return of which the answer is lost is the same return, and goes back once', async (t) => {
+test('[adjustment.held.6] [partner.1] a return whose answer is lost stays the same return, and is made once', async (t) => {
   const { pix, tampered, decide, ends, sentBack, minutes } = await held(t, { isTampered: true })
   assert.ok(tampered)
   tampered.tamper = (call) => (call.startsWith('PUT /refunds') ? { status: 500, body: {} } : undefined)

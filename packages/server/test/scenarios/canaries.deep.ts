@@ -22,7 +22,7 @@ const REFERENCES: ReadonlySet<string> = new Set(['externalId', 'transactionId', 
 function fieldsOf(value: unknown, at: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return REFERENCES.has(String(at.at(-1))) ? [] : [at]
   const inside = Object.entries(value).flatMap(([name, part]) => fieldsOf(part, [...at, name]))
-  // One that nobody knows, by value and by name.
+  // An unknown one, by value and by name.
   return Array.isArray(value) ? inside : [...inside, [...at, 'unknown'], [...at, String(CANARIES[0])]]
 }
 
@@ -75,7 +75,7 @@ async function credentials(pix: World, endpoint: Endpoint, body = ''): Promise<R
   return { 'x-partner-signature': signatureOf(body), 'x-partner-timestamp': String(pix.clock.now()) }
 }
 
-test('[logs.1] a person in any field of any route is in no log line and no metric, whether it is taken, refused or fails', async (t) => {
+test('[logs.1] personal data in any field of any route is in no log line and no metric, on success, refusal or failure', async (t) => {
   let log = ''
   const write = (line: string) => {
     log += line
@@ -83,7 +83,7 @@ test('[logs.1] a person in any field of any route is in no log line and no metri
   const pix = await world(t, {}, { logger: createLogger('trace', { write }), isStepped: true })
   const answered = await sendAll(pix)
   for (let turns = 0; turns < 8; turns += 1) await pix.later(1_000_000)
-  // The same where the database refuses what nobody foresaw; its errors carry rows.
+  // The same with an unexpected refusal of the database, whose errors carry rows.
   await administer(
     pix.databaseUrl,
     'REVOKE INSERT ON operation, endpoint, credential, audit, inbox, inbox_event FROM pixgate_app',

@@ -25,7 +25,7 @@ import { ALIVE } from '../support/live-request.ts'
 import { makeOperator } from '../support/operators.ts'
 import { world } from '../support/world.ts'
 
-/** How cases end: none is left that nobody can decide, and none ends by what is beside it. */
+/** Ends of cases: none becomes undecidable, and none is closed by a case beside it. */
 
 const DONE = { on: 'work.done', bankAnswer: {}, isAnswered: true, hasOutcome: true } as const
 const BIA = '0198c0de-7a11-7000-8000-00000000000b'
@@ -50,7 +50,7 @@ for (const again of ['charge.contradicted'] as const) {
 }
 
 for (const isAsked of [false, true]) {
-  test(`[cash-in.expired.5] the end of a charge that is unknown for too long is a case, ${isAsked ? 'also after' : 'without'} a query about a payment`, async (t) => {
+  test(`[cash-in.expired.5] a charge whose end is unknown for too long is a case, ${isAsked ? 'also after' : 'without'} a query about a payment`, async (t) => {
     const { database, decide, charge, cashIns, clock } = await engineWorld(t)
     const id = await charge('a')
     const told = payment({ endToEndId: 'E1', occurredAt: clock.now() })
@@ -113,7 +113,7 @@ for (const decision of ['write_off', 'reverse'] as const) {
     [95_00n, -95_00n],
     [100_00n, -100_00n],
   ] as const) {
-    test(`[cases.56] a line that is listed again with another amount after ${decision}, and then as ${told}: the books become the bank's`, async (t) => {
+    test(`[cases.56] a line that is listed again with another amount after ${decision}, and then as ${told}: the books become the bank’s`, async (t) => {
       const fixture = await caseFixture(t)
       const { charge } = await creditMissing(fixture)
       await fixture.decide('line_missing', decision)
@@ -136,7 +136,7 @@ for (const decision of ['write_off', 'reverse'] as const) {
   }
 }
 
-test('[cases.54] the merchant is not debited of a line that the bank has with more than the books', async (t) => {
+test('[cases.54] the merchant is not debited for a line on which the bank has more than the books', async (t) => {
   const fixture = await caseFixture(t)
   const { charge } = await creditMissing(fixture)
   await fixture.decide('line_missing', 'write_off')
@@ -151,7 +151,7 @@ test('[cases.54] the merchant is not debited of a line that the bank has with mo
   assert.equal((await balances(fixture.database)).available, before)
 })
 
-test('[cases.56] a difference that is closed because the bank corrected it comes back when the bank takes that back', async (t) => {
+test('[cases.56] a difference closed by the bank’s correction opens again when the bank reverts it', async (t) => {
   const fixture = await caseFixture(t)
   const charge = await fixture.charge(90_00n)
   const entry = (valueCents: bigint) => paymentOf(charge, 'E1', { valueCents })
@@ -174,7 +174,7 @@ test('[cases.56] a difference that is closed because the bank corrected it comes
   assert.deepEqual(await open(fixture.database), ['line_differs'], 'the bank has 10 more than the books')
 })
 
-test('[cases.13] [cases.15] a return id that an operator named of a return without one proves no refund', async (t) => {
+test('[cases.13] [cases.15] a return id named by an operator for a return without one proves no refund', async (t) => {
   const { database, decide, charge, pay, refund, refunds, clock } = await engineWorld(t)
   const id = await charge('a')
   await pay(id, 'E1')
@@ -191,7 +191,7 @@ test('[cases.13] [cases.15] a return id that an operator named of a return witho
   assert.deepEqual([answer, settlement], ['not_possible_in_state', -60_00n], 'the bank sent D1 once')
 })
 
-test('[ledger.suspense] what the bank contradicts of a return of a payout keeps its case when the payout is confirmed', async (t) => {
+test('[ledger.suspense] a contradicted return of a payout keeps its case when the payout is confirmed', async (t) => {
   const { database, decide, leave, cashOuts, id, clock } = await sent(t)
   await leave('E9', 20_00n)
   const back = (valueCents: bigint) => returned({ returnId: 'D1', valueCents, occurredAt: clock.now() })
@@ -292,7 +292,7 @@ for (const sentAgain of ['after the case was read', 'while it is proposed', 'aft
   })
 }
 
-test('[cases.41] who made the proposer approves nothing of theirs, whichever their token', async (t) => {
+test('[cases.41] the creator of the proposer approves nothing of theirs, under any token', async (t) => {
   const pix = await world(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
   const carl = { authorization: `Bearer ${await makeOperator(pix, 'admin', 'Carl')}` }
   const make = async (role: string, name: string) => {
@@ -366,7 +366,7 @@ test('[cash-in.cases.16] the credit of a charge that had failed before can be re
 
 const gapsOf = statement<[], { id: string }>('test.gaps', 'SELECT id FROM statement_gap')
 
-test('[statement.8] a missing movement that another process reads while it is reported leaves no case for ever', async (t) => {
+test('[statement.8] a missing movement that another process reads meanwhile leaves no permanent case', async (t) => {
   const fixture = await caseFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
@@ -406,7 +406,7 @@ test('[statement.8] a missing movement that another process reads while it is re
 })
 
 for (const isContradicted of [false, true]) {
-  test(`[cash-in.cases.15] a bank without a statement is asked for late payments of a charge that an operator closed as unpaid ${isContradicted ? 'in doubt' : 'while it was pending'}`, async (t) => {
+  test(`[cash-in.cases.15] a bank without a statement is queried for late payments of a charge that an operator closed as unpaid ${isContradicted ? 'in doubt' : 'while it was pending'}`, async (t) => {
     const { database, decide, charge, cashIns, clock } = await engineWorld(t)
     const id = await charge('a')
     await cashIns.apply(id, { on: 'charge.accepted', transactionId: id })
@@ -421,7 +421,7 @@ for (const isContradicted of [false, true]) {
   })
 }
 
-test('[cash-out.approval.2] whom the maker of an API key made approves no payout of that key', async (t) => {
+test('[cash-out.approval.2] an operator created by the creator of an API key approves no payout of that key', async (t) => {
   const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1000' }, { isStepped: true })
   await pix.paid('100.00')
   const carl = { authorization: `Bearer ${await makeOperator(pix, 'admin', 'Carl')}` }

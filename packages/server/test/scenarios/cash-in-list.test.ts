@@ -23,7 +23,7 @@ test('[cash-in.list.1] the list has the newest charge first, page by page, each 
   assert.deepEqual(last.data[0], detail)
 })
 
-test('[cash-in.list.2] [EX-5] a charge whose time is over is listed and counted as EXPIRED before anybody noticed', async (t) => {
+test('[cash-in.list.2] [EX-5] an overdue charge is listed and counted as EXPIRED before a worker expires it', async (t) => {
   const pix = await world(t)
   const short = await pix.charge('1.00', { expirationTime: 1 })
   await pix.charge('2.00')
@@ -44,7 +44,7 @@ test('[cash-in.list.2] [EX-5] a charge whose time is over is listed and counted 
   }
 })
 
-test('[cash-in.list.3] references find exactly what has them', async (t) => {
+test('[cash-in.list.3] references match exactly', async (t) => {
   const pix = await world(t)
   await pix.charge('1.00')
   const paid = await pix.charge('2.00')
@@ -74,7 +74,7 @@ test('[cash-in.list.4] totals are exact up to 10,000 and null beyond; hasMore is
   assert.deepEqual(await list('&page=101'), { page: 101, limit: 100, total: null, totalPages: null, hasMore: false })
 })
 
-test('[cash-in.list.5] both aggregated paths are the same list and tell the operation', async (t) => {
+test('[cash-in.list.5] both aggregated paths are the same list and name the operation', async (t) => {
   const pix = await world(t)
   await pix.charge('1.00')
   const { body: list } = await pix.call('GET', '/api/pix/cash-in')
@@ -147,7 +147,7 @@ test('[cash-in.list.6] charges by when they were paid: UTC days, both inclusive,
   assert.equal(await found(`paid_from=${paidAt}&status=PENDING`), 0)
 })
 
-test('[lists.3] by cursor a list is told to its end, once each, whatever is created meanwhile', async (t) => {
+test('[lists.3] by cursor a list is read to its end, each row once, whatever is created meanwhile', async (t) => {
   const pix = await world(t)
   for (let charge = 0; charge < 5; charge++) await pix.charge('1.00')
   const told: unknown[] = []
@@ -169,7 +169,7 @@ test('[lists.3] by cursor a list is told to its end, once each, whatever is crea
   ])
 })
 
-test('[lists.3] rows of one instant are told once each, and filters hold behind a cursor', async (t) => {
+test('[lists.3] rows of one instant are listed once each, and filters hold behind a cursor', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const made = new Set<unknown>()
   for (let charge = 0; charge < 5; charge++) made.add((await pix.charge('1.00')).id)
@@ -188,7 +188,7 @@ test('[lists.3] rows of one instant are told once each, and filters hold behind 
   assert.deepEqual(new Set(told.map(({ id }) => id)), made)
 })
 
-test('[lists.3] [http.7] a cursor that is none, or beside a page, is 400 and names its field', async (t) => {
+test('[lists.3] [http.7] an invalid cursor, or one beside a page, is 400 and names its field', async (t) => {
   const pix = await world(t)
   for (let charge = 0; charge < 2; charge++) await pix.charge('1.00')
   const { nextCursor } = (await pix.call('GET', '/api/pix/cash-in?limit=1')).body.pagination
@@ -207,7 +207,7 @@ test('[lists.3] [http.7] a cursor that is none, or beside a page, is 400 and nam
   }
 })
 
-test('[lists.4] deep pages are all answered, however many are asked for at once, and what they show is right', async (t) => {
+test('[lists.4] deep pages are all answered, however many at once, and are right', async (t) => {
   const pix = await world(t)
   await pix.charge('1.00')
   await copyOperations(pix.database, 1_200)

@@ -32,7 +32,7 @@ async function atTheBank({ bank }: Pick<World, 'bank'>) {
 
 const REST = { available: 10_000n, settlement: -10_000n }
 
-test('[cash-out.states.1] [cash-out.states.11] [CO-1] value and fee are set aside at once, then the money leaves', async (t) => {
+test('[cash-out.states.1] [cash-out.states.11] [CO-1] value and fee are reserved at once, then the money is sent', async (t) => {
   const pix = await funded(t, { PIXGATE_FEE_CASH_OUT_CENTS: '10', PIXGATE_FEE_CASH_OUT_BPS: '100' })
   const created = await pix.cashOut()
   assert.deepEqual([created.status, created.valueCents], ['RESERVED', 3000])
@@ -66,7 +66,7 @@ test('[cash-out.states.7] [CO-12] a refusal is the end: FAILED, notified once, t
   assert.deepEqual(await atTheBank(pix), [])
 })
 
-test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt, which a question ends; it was paid once', async (t) => {
+test('[cash-out.unknown.3] [CO-11] [CO-16] a lost answer leaves a doubt, which a query ends; the payout was made once', async (t) => {
   const pix = await funded(t)
   await pix.behave({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = await pix.cashOut()
@@ -78,7 +78,7 @@ test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent again once the bank, asked, does not know it, under the same id', async (t) => {
+test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] an order that never arrived is sent again under the same id once the bank, queried, does not know it', async (t) => {
   const pix = await funded(t)
   await pix.behave({ cashOut: 'timeout' })
   const { id } = await pix.cashOut()
@@ -153,7 +153,7 @@ test('[cash-out.states.10] [cash-out.states.3] [CO-7] [CO-10] a bank that cannot
   assert.deepEqual(await balances(pix.database), REST)
 })
 
-test('[cash-out.reversal.1] [EV-24] [EV-25] what comes back is credited once for each return and notified once', async (t) => {
+test('[cash-out.reversal.1] [EV-24] [EV-25] each return is credited once and notified once', async (t) => {
   const pix = await funded(t)
   const { id } = await pix.cashOut()
   await pix.becomes(id, 'CONFIRMED')
@@ -212,7 +212,7 @@ test('[cash-out.states.12] [EV-14] another amount than the payout is in suspense
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.ended.2] [EV-20] money that leaves after a failure is held again as far as it is there', async (t) => {
+test('[cash-out.ended.2] [EV-20] money sent after a failure is held again as far as available', async (t) => {
   const pix = await funded(t)
   await pix.behave({ cashOut: 'fail' })
   const { id } = await pix.cashOut()
@@ -226,7 +226,7 @@ test('[cash-out.ended.2] [EV-20] money that leaves after a failure is held again
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.states.14] [EV-21] [CO-26] an event of a failure after the confirmation is asked about and changes nothing', async (t) => {
+test('[cash-out.states.14] [EV-21] [CO-26] an event of a failure after the confirmation causes a query and changes nothing', async (t) => {
   const pix = await funded(t)
   const { id } = await pix.cashOut()
   const { transactionId } = await pix.becomes(id, 'CONFIRMED')
@@ -251,7 +251,7 @@ test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation re
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and reports no outcome is asked each minute; after a day it is a case', async (t) => {
+test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and reports no outcome is queried each minute; after a day a case opens', async (t) => {
   const pix = await funded(t)
   await pix.behave({ cashOut: 'manual' })
   const { id } = await pix.cashOut()
@@ -294,7 +294,7 @@ async function fundedAt(t: TestContext, bank: Server, environment: Record<string
   return pix
 }
 
-test('[cash-out.states.8] [production.6] to a bank whose certificate does not verify nothing is sent: the money stays set aside, and is free after 30 minutes', async (t) => {
+test('[cash-out.states.8] [production.6] nothing is sent to a bank whose certificate does not verify: the money stays reserved, and is released after 30 minutes', async (t) => {
   const certificate = certificateOf(t, 'localhost')
   let requests = 0
   const bank = createServer(certificate, (_, response) => {
@@ -313,11 +313,11 @@ test('[cash-out.states.8] [production.6] to a bank whose certificate does not ve
   assert.deepEqual([requests, await cases(pix.database)], [0, []])
 })
 
-test('[partner.11] [cash-out.states.8] to a bank that wants a certificate of ours, and is shown none, no payout is sent, and the money stays', async (t) => {
+test('[partner.11] [cash-out.states.8] no payout is sent to a bank that requires a client certificate and gets none, and the money stays reserved', async (t) => {
   const authority = authorityOf(t, 'authority.example')
   for (const [version, status, statusLater] of [
     ['TLSv1.2', 'DISPATCHED', 'RELEASED'],
-    // Refused after our side of the handshake is done: nobody can tell, so that it is never free by itself.
+    // Refused after our side of the handshake is done: the outcome is unknown, so the money is never released by itself.
     ['TLSv1.3', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
   ] as const) {
     let requests = 0

@@ -31,7 +31,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
   return { ...pix, pay, dynamicCode, becomes }
 }
 
-test('[cash-out.qrcode.1] [QR-1] what is no code is 400 before anything else, and says what is wrong', async (t) => {
+test('[cash-out.qrcode.1] [QR-1] an invalid code is 400 before anything else, and says what is wrong', async (t) => {
   const pix = await funded(t)
   const code = buildStaticBrCode(STATIC)
   for (const [wrong, reason] of [
@@ -49,7 +49,7 @@ test('[cash-out.qrcode.1] [QR-1] what is no code is 400 before anything else, an
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
 })
 
-test('[cash-out.qrcode.4] [QR-4] a static code is paid with its amount, or with the one that is given', async (t) => {
+test('[cash-out.qrcode.4] [QR-4] a static code is paid with its amount, or with the given one', async (t) => {
   const pix = await funded(t)
   const priced = buildStaticBrCode({ ...STATIC, amountCents: 1_050n })
   const open = buildStaticBrCode(STATIC)
@@ -68,7 +68,7 @@ test('[cash-out.qrcode.4] [QR-4] a static code is paid with its amount, or with 
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.qrcode.2] [QR-5] what asks for something else than a payment is not payable', async (t) => {
+test('[cash-out.qrcode.2] [QR-5] a code for something other than a payment is not payable', async (t) => {
   const pix = await funded(t)
   assert.deepEqual(codeOf(await pix.pay(SAQUE, { value: 1 })), [422, 'pix_code_not_payable'])
   const unknown = buildDynamicBrCode({ url: 'nobody.example/qr/v2/1', ...MERCHANT })
@@ -117,7 +117,7 @@ test('[cash-out.qrcode.3] [QR-2] a bank that does not decode is 503, and nothing
   assert.equal((await pix.pay(code, { externalId: 'again' })).status, 201)
 })
 
-test('[partner.9] [QR-2] a bank that has decoded nothing five times is not asked, and the client does not wait; 5 s later it is', async (t) => {
+test('[partner.9] [QR-2] after five failed decodings the bank is not called, and the client does not wait; 5 s later it is called', async (t) => {
   const pix = await funded(t, IMPATIENT)
   const code = await pix.dynamicCode({ valueCents: 2_500 })
   await pix.behave({ latencyMs: TOO_LATE_MS })
@@ -178,7 +178,7 @@ const SPELLINGS: readonly [key: string, pixKeyType: string, ...spellings: string
   ['123e4567-e89b-12d3-a456-426614174001', 'evp', '123E4567-E89B-12D3-A456-426614174001'],
 ]
 
-test('[cash-out.qrcode.7] [limits.4] however codes spell a key, it is one recipient, and that of payouts to the key', async (t) => {
+test('[cash-out.qrcode.7] [limits.4] every spelling of a key in codes is one recipient, the same as of payouts to the key', async (t) => {
   const pix = await funded(t, { PIXGATE_NEW_RECIPIENT_MAX_CENTS: '500' })
   let payouts = 0
   for (const [pixKey, pixKeyType, ...spellings] of SPELLINGS) {

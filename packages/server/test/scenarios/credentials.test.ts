@@ -27,7 +27,7 @@ function bearer(token: string): () => Record<string, string> {
   return () => ({ authorization: `Bearer ${token}` })
 }
 
-test('[http.6] each credential opens its own endpoints, and whatever else it is shown to gives the one 401', async (t) => {
+test('[http.6] each credential opens its own endpoints, and gets the same 401 at all others', async (t) => {
   const pix = await world(
     t,
     {

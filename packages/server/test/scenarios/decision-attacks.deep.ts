@@ -30,7 +30,7 @@ import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ALONE, codeOf, operatorOf, suspended, turn } from '../support/suspense.ts'
 import { type World, world } from '../support/world.ts'
 
-/** Attacks on decisions: money that nobody can decide, that is decided twice, by one person, or otherwise than it was shown. */
+/** Attacks on decisions: money that becomes undecidable, is decided twice, by one person, or otherwise than shown. */
 
 /** An event that reports a payment which the bank does not have. */
 async function forge(pix: World, chargeId: string, valueCents = 100_00, name = 'FIRST'): Promise<void> {
@@ -47,7 +47,7 @@ const contradictions = statement<[], { id: string }>(
 
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
-test('[cash-in.cases.16] [cases.10] money in suspense beside a credit can be decided, whatever is tried about the credit', async (t) => {
+test('[cash-in.cases.16] [cases.10] money in suspense beside a credit can be decided, whatever was tried with the credit', async (t) => {
   const pix = await world(t, ALONE, { isStepped: true })
   const charge = await pix.charge('100')
   await pix.later(1_000)
@@ -72,7 +72,7 @@ for (const [booked, told, decision] of [
   [150_00n, 140_00n, 'debit'],
   [150_00n, 160_00n, 'credit'],
 ] as const) {
-  test(`[cases.54] a difference of a payment of which the merchant has nothing is not theirs: ${decision}`, async (t) => {
+  test(`[cases.54] a difference of a payment that the merchant did not get is not theirs: ${decision}`, async (t) => {
     const fixture = await caseFixture(t)
     const charge = await fixture.charge()
     const entry = paymentOf(charge, 'E1', { valueCents: told })
@@ -92,7 +92,7 @@ for (const [booked, told, decision] of [
   })
 }
 
-test('[cases.56] a line that is told otherwise, decided of, and then booked by an event leaves the books as the bank’s', async (t) => {
+test('[cases.56] a line that is listed otherwise, decided, and then booked by an event leaves the books as the bank’s', async (t) => {
   const fixture = await caseFixture(t)
   const charge = await fixture.charge(90_00n)
   const entry = (valueCents: bigint) =>
@@ -202,7 +202,7 @@ test('[cases.57] an event that is being applied is not dismissed', async (t) => 
   assert.ok(closed.status !== 200 || Object.keys(await balances(pix.database)).length === 0, 'dismissed, and booked')
 })
 
-test('[cases.56] of one line there is one case', async (t) => {
+test('[cases.56] one line has one case', async (t) => {
   const fixture = await caseFixture(t)
   const charge = await fixture.charge(90_00n)
   const tell = async (valueCents: bigint, minutes = 2) => {
@@ -224,7 +224,7 @@ test('[cases.56] of one line there is one case', async (t) => {
   assert.equal(ids.length, 1, 'one open case about one line')
 })
 
-test('[cases.46] asking the bank again closes no other case, and takes two people where it ends its own', async (t) => {
+test('[cases.46] ask_again closes no other case, and takes two people where it ends its own', async (t) => {
   const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0', PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' })
   const charge = await pix.charge('100', { expiration: 86_400 }).catch(() => pix.charge('100'))
   await pix.later(1_000)
@@ -261,7 +261,7 @@ test('[cases.5] a small decision closes no large case beside its own', async (t)
   )
 })
 
-test('[cash-in.credits.4] payments that events report after the bank was asked again have a case', async (t) => {
+test('[cash-in.credits.4] payments reported by events after ask_again have a case', async (t) => {
   const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0', PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' })
   const charge = await pix.charge('100', { expiration: 86_400 }).catch(() => pix.charge('100'))
   await pix.later(1_000)
@@ -282,7 +282,7 @@ test('[cash-in.credits.4] payments that events report after the bank was asked a
 })
 
 for (const decision of ['write_off', 'return_to_payer', 'accept'] as const) {
-  test(`[cash-in.cases.15] a charge whose credit was reversed is not PAID again by what is decided of a later payment: ${decision}`, async (t) => {
+  test(`[cash-in.cases.15] a charge whose credit was reversed is not PAID again by a decision about a later payment: ${decision}`, async (t) => {
     const pix = await world(t, ALONE, { isStepped: true })
     const charge = await pix.charge('100')
     await pix.later(1_000)
@@ -337,7 +337,7 @@ test('[cash-in.cases.16] a credit is reversed once the payment beside it is deci
   await pix.assertBooksAgree()
 })
 
-test('[cases.36] a case that was read closed and is opened again meanwhile is not decided', async (t) => {
+test('[cases.36] a case read as closed and opened again meanwhile is not decided', async (t) => {
   const at = await paidTwice(t)
   const restate = (valueCents: bigint) => at.pay(at.id, 'E1', valueCents)
   await restate(90_00n)
@@ -380,7 +380,7 @@ test('[cases.36] a case that was read closed and is opened again meanwhile is no
   )
 })
 
-test('[cash-in.credits.4] what events reported keeps its case where the bank answers about the charge', async (t) => {
+test('[cash-in.credits.4] payments reported by events keep their case when the bank answers about the charge', async (t) => {
   const pix = await caseWorld(t, { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' })
   const charge = await pix.charge('100')
   await pix.later(1_000)
@@ -395,7 +395,7 @@ test('[cash-in.credits.4] what events reported keeps its case where the bank ans
 })
 
 for (const decision of ['write_off', 'reverse'] as const) {
-  test(`[cases.51] [statement.8] a movement that the statement lists while it is decided that it lacks it is not lost: ${decision}`, async (t) => {
+  test(`[cases.51] [statement.8] a movement listed during the decision that it is missing is not lost: ${decision}`, async (t) => {
     const fixture = await caseFixture(t)
     const { charge } = await creditMissing(fixture)
     const { people, meanwhile } = betweenReadAndWrite()
@@ -425,7 +425,7 @@ for (const decision of ['write_off', 'reverse'] as const) {
 }
 
 for (const decision of ['debit', 'write_off'] as const) {
-  test(`[cases.15] a return id that is named beside a return which has its own is not known by that: ${decision}`, async (t) => {
+  test(`[cases.15] a return id named as evidence for a return with its own id does not stand for a later return: ${decision}`, async (t) => {
     const { database, decide: decideIt, refunds, id, clock } = await paidTwice(t)
     const told = { valueCents: 30_00n, occurredAt: clock.now(), transactionId: null }
     await refunds.applyReturn(id, { ...told, returnId: 'D1', endToEndId: null })
@@ -496,7 +496,7 @@ for (const [kind, direction, told, decision] of [
   ['PAYOUT_SENT', 'out', 90_00n, 'credit'],
   ['PAYOUT_SENT', 'out', 110_00n, 'debit'],
 ] as const) {
-  test(`[cases.54] a difference of a line that is not decided is not the merchant’s: ${kind} ${decision}`, async (t) => {
+  test(`[cases.54] an undecided difference of a line is not the merchant’s: ${kind} ${decision}`, async (t) => {
     const fixture = await caseFixture(t)
     const charge = await fixture.charge()
     const tell = async (valueCents: bigint, minutes: number) => {
@@ -520,7 +520,7 @@ for (const [kind, direction, told, decision] of [
   })
 }
 
-test('[cases.41] a hand-over that was proposed as a credit is not approved as something else', async (t) => {
+test('[cases.41] a hand-over proposed as a credit is not approved as something else', async (t) => {
   const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
   const charge = await pix.charge('10.00')
   const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
@@ -540,7 +540,7 @@ test('[cases.41] a hand-over that was proposed as a credit is not approved as so
   )
 })
 
-test('[cases.5] what may be a second return of a payout keeps its case when the first is decided', async (t) => {
+test('[cases.5] a possible second return of a payout keeps its case when the first is decided', async (t) => {
   const { database, decide: decideIt, leave, cashOuts, id, clock } = await sent(t)
   await leave('E9', 30_00n)
   const back = (returnId: string) => returned({ returnId, valueCents: 10_00n, occurredAt: clock.now() })

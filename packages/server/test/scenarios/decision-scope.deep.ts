@@ -43,7 +43,7 @@ test('[cash-in.cases.16] [cases.54] a second payment that the bank does not have
   await pix.assertBooksAgree()
 })
 
-test('[cases.62] however many notes there are, a proposal of the case stays to be approved', async (t) => {
+test('[cases.62] any number of notes leaves a proposal of the case open for approval', async (t) => {
   const { pix, caseId, decide, ana } = await suspended(t, { payments: [150_00], environment: BOTH })
   const bia = { authorization: `Bearer ${await makeOperator(pix, 'approver', 'Bia')}` }
   const proposed = await decide('return_to_payer', 50_00)
@@ -63,7 +63,7 @@ const deadlocks = statement<[], { deadlocks: bigint }>(
   'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
 )
 
-test('[cases.43] an adjustment that is approved and refused at once is one of both, without a deadlock', async (t) => {
+test('[cases.43] an adjustment approved and refused at once ends as one of both, without a deadlock', async (t) => {
   const pix = await world(t, BOTH)
   const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
   const bia = { authorization: `Bearer ${await makeOperator(pix, 'approver', 'Bia')}` }
@@ -83,7 +83,7 @@ test('[cases.43] an adjustment that is approved and refused at once is one of bo
 const WITH_AMOUNT = ['write_off', 'book'] as const
 
 for (const decision of WITH_AMOUNT) {
-  test(`[cases.35] [cases.39] ${decision} names no amount: what it is about is decided whole, by as many people as that takes`, async (t) => {
+  test(`[cases.35] [cases.39] ${decision} names no amount: the whole amount is decided, by as many people as it requires`, async (t) => {
     const environment = { PIXGATE_DESK_APPROVAL_FROM_CENTS: '10000' }
     const { pix, caseId, decideOn } = await suspended(t, { payments: [100_00, 100_00], environment })
     const { id: operationId } = await pix.charge('100')

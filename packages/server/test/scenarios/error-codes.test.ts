@@ -105,7 +105,7 @@ for (const code of new Set(ROWS.map((row) => row.code))) {
   })
 }
 
-test('[http.2] what an operation documents is answered by it', () => {
+test('[http.2] every error code documented for an operation is returned by it', () => {
   const answered = [...ROWS, ...UNREACHABLE].map(nameOf)
   const documented = documentedOperations.flatMap(({ id: operation, answers }) =>
     [...answers.values()].flatMap(({ codes }) => [...codes].map((code) => `${operation} ${code}`)),
@@ -114,7 +114,7 @@ test('[http.2] what an operation documents is answered by it', () => {
   assert.equal(new Set(answered).size, answered.length, 'a row is there twice')
 })
 
-test('[http.2] every code of the table is answered', () => {
+test('[http.2] every error code of the table is returned', () => {
   const known = [...ROWS, ...UNREACHABLE].map(({ code }) => code)
   const idle = (Object.keys(errors) as ErrorCode[]).filter((code) => !known.includes(code))
   assert.deepEqual(idle, [])

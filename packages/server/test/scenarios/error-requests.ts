@@ -26,7 +26,7 @@ function row(operation: OperationId | null, code: ErrorCode, request: Row['reque
   return { operation, code, request }
 }
 
-/** What needs neither database nor queue cannot lack them. */
+/** Operations without database and queue cannot lack them. */
 export const NEEDS_NOTHING: readonly OperationId[] = [
   'getPublicKey',
   'listPublicKeys',
@@ -36,7 +36,7 @@ export const NEEDS_NOTHING: readonly OperationId[] = [
   'getMetrics',
 ]
 
-/** What comes with credentials, bodies and the service as a whole, operation by operation. */
+/** Errors of credentials, bodies and the service as a whole, operation by operation. */
 const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
   const { auth, role, body }: Endpoint = endpoints[operation]
   const own = (code: ErrorCode, change?: Change) => row(operation, code, (pix) => send(pix, operation, change))
@@ -90,7 +90,7 @@ function sendWrongUntilLimited(operation: OperationId): Row['request'] {
   }
 }
 
-/** What both ways of sending money answer alike. */
+/** Errors common to both ways of sending money. */
 const OF_CASH_OUTS: readonly Row[] = (
   [
     ['createCashOut', payToKey],
@@ -117,7 +117,7 @@ const OF_CASH_OUTS: readonly Row[] = (
   row(operation, 'insufficient_balance', (pix) => pay(pix)),
 ])
 
-/** What the controls of the simulated bank answer alike. */
+/** Errors common to the controls of the simulated bank. */
 const OF_LEVERS: readonly Row[] = (
   [
     ['payCashIn', failedCashIn],
@@ -150,7 +150,7 @@ const REGISTRATIONS = [
   ['createOperatorWebhook', (pix: World, url: string) => operate(pix, 'POST', '/operator/webhooks', subscription(url))],
 ] as const
 
-/** What an operation answers for reasons of its own. */
+/** Errors of one operation alone. */
 const PARTICULAR: readonly Row[] = [
   row(null, 'not_found', (pix) => pix.call('GET', '/nowhere')),
   ...UNKNOWN_IDS.map((operation) => row(operation, 'not_found', (pix) => send(pix, operation))),
@@ -412,7 +412,7 @@ async function send(pix: World, operation: OperationId, change: Change = {}): Pr
   })
 }
 
-/** The delivery of what tells that a charge was paid. */
+/** The delivery of the notification that a charge was paid. */
 async function deliveredTo(pix: World, value: string): Promise<string> {
   const { id } = await pix.paid(value)
   const { data } = await pix.until(`/webhook-delivery?operation_id=${id}`, ({ data }) => data[0]?.state === 'DELIVERED')
@@ -553,7 +553,7 @@ function turnPayouts(pix: World, enabled: boolean): Promise<Answer> {
   return operate(pix, 'PUT', '/operator/cash-out-switch', { enabled, reason: 'the tests' })
 }
 
-/** What two different approvers say to the same payout: what the second is answered. */
+/** Answer to the second of two approvers who decide the same payout. */
 async function approvedByTwo(pix: World, id: string): Promise<Answer> {
   await send(pix, 'decideApproval', { id })
   const token = await makeOperator(pix, 'approver', 'another')
@@ -580,7 +580,7 @@ async function fundedCashOut(pix: World): Promise<string> {
 /** Makes a refund, whether the bank can be reached or not. @returns its id */
 async function fundedRefund(pix: World): Promise<string> {
   const { id } = await pix.charge('1')
-  // One reference names one charge, also where the bank told none.
+  // One reference names one charge, also where the bank sent none.
   const transactionId = (await pix.read(id)).providerTransactionId ?? id
   await postEvent(
     pix,

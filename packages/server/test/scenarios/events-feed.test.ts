@@ -13,7 +13,7 @@ async function waiting(pix: World): Promise<{ readonly answer: Promise<Answer> }
   return { answer }
 }
 
-test('[feed.3] [feed.6] a payment is in the feed as it is at the receiver, and who waited is told of it', async (t) => {
+test('[feed.3] [feed.6] a payment is in the feed as at the receiver, and a waiting request gets it', async (t) => {
   const pix = await world(t)
   const { answer } = await waiting(pix)
   const { id } = await pix.paid('10.00')
@@ -27,7 +27,7 @@ test('[feed.3] [feed.6] a payment is in the feed as it is at the receiver, and w
   assert.equal(JSON.parse(event.body).event.id, id)
 })
 
-test('[feed.6] [api-keys.4] a key that is taken away while it waits is told nothing any more', async (t) => {
+test('[feed.6] [api-keys.4] a key deactivated while it waits gets no event', async (t) => {
   const pix = await world(t)
   const charge = await pix.charge('10.00')
   const { answer } = await waiting(pix)
@@ -38,7 +38,7 @@ test('[feed.6] [api-keys.4] a key that is taken away while it waits is told noth
   assert.equal((await answer).status, 401)
 })
 
-test('[feed.3] what is asked of the feed is judged, each by its name', async (t) => {
+test('[feed.3] parameters of the feed are validated, each by its name', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   for (const query of ['wait=21', 'wait=-1', 'type=pix', 'limit=101', 'cursor=', 'cursor=%20', 'position=1']) {
     const { status, body } = await pix.call('GET', `/api/pix/events?${query}`)

@@ -4,7 +4,7 @@ import { type BankDriver, drivers, tinyDriver } from '../support/bank-drivers.ts
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 
-/** What must be so at every bank, whatever its messages look like, as far as it can do it. */
+/** Behaviour at every bank, whatever its messages, as far as it is capable of it. */
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -42,7 +42,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.assertBooksAgree()
   })
 
-  test(`[cash-in.unknown.2] [CI-6] at ${name}: a charge whose answer was lost is found, and is there once`, async (t) => {
+  test(`[cash-in.unknown.2] [CI-6] at ${name}: a charge whose answer was lost is found, and exists once`, async (t) => {
     const bank = await open(t)
     await bank.loseNextAnswer()
     const { id } = await bank.pix.charge('100')
@@ -65,7 +65,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.assertBooksAgree()
   })
 
-  test(`[cash-in.cancel.4] [cash-in.cancel.5] at ${name}: a charge is cancelled where the bank can, unless its payment was faster`, async (t) => {
+  test(`[cash-in.cancel.4] [cash-in.cancel.5] at ${name}: a charge is cancelled at a bank that can, unless its payment was faster`, async (t) => {
     const bank = await open(t)
     const cancel = (id: string) => bank.pix.call('POST', `/api/pix/cash-in/${id}/cancel`)
     const unpaid = await bank.pix.charge('100')
@@ -96,7 +96,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.assertBooksAgree()
   })
 
-  test(`[refund-in.unknown.2] [P6] at ${name}: a refund whose answer was lost is there once, and its money is held until that is known`, async (t) => {
+  test(`[refund-in.unknown.2] [P6] at ${name}: a refund whose answer was lost exists once, and its money is held until that is known`, async (t) => {
     const bank = await open(t)
     const charge = await paidCharge(bank)
     await bank.loseNextAnswer()
@@ -109,7 +109,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.assertBooksAgree()
   })
 
-  test(`[partner.10] [PL-60] at ${name}: a payout is made where the bank makes any, and is else refused at its creation`, async (t) => {
+  test(`[partner.10] [PL-60] at ${name}: a payout is made at a bank that makes payouts, and else refused at its creation`, async (t) => {
     const bank = await open(t)
     await paidCharge(bank)
     const recipient = { pixKey: 'joao@example.com', pixKeyType: 'email' }
@@ -126,7 +126,7 @@ for (const [name, open] of Object.entries(drivers)) {
   })
 }
 
-test('[partner-inbox.15] [EV-47] at tiny: what anybody makes up changes nothing but what the bank is asked', async (t) => {
+test('[partner-inbox.15] [EV-47] at tiny: a forged event changes nothing and only causes a query', async (t) => {
   const { pix, bank, callBack, assertBooksAgree } = await tinyDriver(t)
   const charge = await pix.charge('100')
   const before = bank.heard.length

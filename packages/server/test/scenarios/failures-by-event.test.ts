@@ -24,7 +24,7 @@ test('[cash-in.work.5] [EV-40] a charge that the bank’s event and its answer c
   assert.deepEqual(await notifiedStatuses(pix.database), ['FAILED'])
 })
 
-test('[cash-out.states.13] [cash-out.work.4] [CO-19] [CO-46] so is a payout, and its money is free', async (t) => {
+test('[cash-out.states.13] [cash-out.work.4] [CO-19] [CO-46] so is a payout, and its money is released', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(100_00)
   await pix.behave({ cashOut: 'manual' })

@@ -6,7 +6,7 @@ import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { callbackAddress, PIX_KEY } from '../support/standard-bank.ts'
 import { type World, world } from '../support/world.ts'
 
-/** Callbacks that anybody made up, at the banks whose callbacks nobody signs: the most they do is make us ask. */
+/** Forged callbacks at banks that do not sign theirs: they cause a query at most. */
 
 const BANKS = ['api-pix', 'efi'] as const
 
@@ -56,7 +56,7 @@ async function sendAll(pix: World, items: readonly object[]): Promise<void> {
 
 let serial = 0
 
-/** A payment as the bank tells it, of whatever somebody likes. */
+/** A payment in the bank's form, with any content. */
 function paymentOf(txid: string, more: object = {}) {
   serial += 1
   const endToEndId = `E12345678202611221210${String(serial).padStart(11, '0')}`
@@ -66,7 +66,7 @@ function paymentOf(txid: string, more: object = {}) {
 const stands = async (pix: World) => ({ ...(await everythingMoved(pix)), cases: await cases(pix.database) })
 
 for (const bank of BANKS) {
-  test(`[api-pix.11] [EV-47] at ${bank}: a false callback changes nothing, and asks the bank once at most`, async (t) => {
+  test(`[api-pix.11] [EV-47] at ${bank}: a false callback changes nothing, and causes at most one query`, async (t) => {
     const { pix, asked } = await story(t, bank)
     const { id } = await pix.charge('100')
     const paid = await pix.charge('100')
@@ -104,7 +104,7 @@ for (const bank of BANKS) {
     await pix.assertBooksAgree()
   })
 
-  test(`[api-pix.11] at ${bank}: what does not show the secret, or is no callback, is kept nowhere and asks nothing`, async (t) => {
+  test(`[api-pix.11] at ${bank}: a request without the secret, or one that is no callback, is not stored and causes no query`, async (t) => {
     const { pix, asked } = await story(t, bank)
     const { id } = await pix.charge('100')
     const item = paymentOf(await pix.orderIdOf(id))
@@ -129,7 +129,7 @@ for (const bank of BANKS) {
     assert.deepEqual([await cases(pix.database), (await pix.read(id)).status], [[], 'PENDING'])
   })
 
-  test(`[partner.7] [EV-44] [EV-47] at ${bank}: thousands of items in one second ask no more than the budget has`, async (t) => {
+  test(`[partner.7] [EV-44] [EV-47] at ${bank}: thousands of items in one second cause no more queries than the budget allows`, async (t) => {
     const { pix, asked } = await story(t, bank)
     const charges = await Promise.all(Array.from({ length: 250 }, () => pix.charge('1')))
     const txids = await Promise.all(charges.map(({ id }) => pix.orderIdOf(id)))

@@ -9,7 +9,7 @@ import { postEvent } from '../support/partner-events.ts'
 import { minutes } from '../support/stepping.ts'
 import { type World, type WorldOptions, world } from '../support/world.ts'
 
-/** Whoever has the secret of the bank's events tells that payouts were made, or payments went back, which is not so. */
+/** A thief with the secret of the bank's events forges confirmations of payouts and returns of payments. */
 
 interface Payout {
   readonly id: string
@@ -45,7 +45,7 @@ async function funded(t: Parameters<typeof world>[0], environment = {}, options:
   return pix
 }
 
-test('[ledger.verify.6] a debit of the books that the bank’s statement lacks is told, until its case is closed', async (t) => {
+test('[ledger.verify.6] a debit of the books that the bank’s statement lacks is reported until its case is closed', async (t) => {
   const pix = await funded(t, {}, bankWithout('query-payout'))
   const payout = await underWay(pix)
   await postConfirmation(pix, payout)
@@ -59,7 +59,7 @@ test('[ledger.verify.6] a debit of the books that the bank’s statement lacks i
   assert.deepEqual((await verify(pix.database)).drifts, [])
 })
 
-test('[cash-out.states.17] [cash-out.states.18] what an event makes up confirms no payout under way: each ends as the bank says, and the event is a case', async (t) => {
+test('[cash-out.states.17] [cash-out.states.18] a forged event confirms no payout under way: each ends as the bank says, and the event is a case', async (t) => {
   const pix = await funded(t)
   const payouts = [await underWay(pix), await underWay(pix)] as const
   for (const payout of payouts) await postConfirmation(pix, payout)
@@ -104,7 +104,7 @@ async function postReversal(
 
 const returnIdOf = (index: number) => `D99999010202611221315${String(index).padStart(11, '0')}`
 
-test('[cash-in.returns.9] a return of which the bank knows nothing takes nothing from the merchant, and is a case', async (t) => {
+test('[cash-in.returns.9] a return unknown to the bank takes nothing from the merchant, and is a case', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const cashIn = await pix.paid('900.00')
   await postReversal(pix, cashIn, { returnId: returnIdOf(1), valueCents: 90_000 })
@@ -115,7 +115,7 @@ test('[cash-in.returns.9] a return of which the bank knows nothing takes nothing
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.returns.9] a return that the bank has is booked by its answer, as soon as the event is there', async (t) => {
+test('[cash-in.returns.9] a return that the bank has is booked by its answer, as soon as the event arrived', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const cashIn = await pix.paid('900.00')
   await pix.bankAction(`charges/${cashIn.id}/return`, { valueCents: 40_000 })
@@ -127,7 +127,7 @@ test('[cash-in.returns.9] a return that the bank has is booked by its answer, as
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.returns.9] a return that may be a refund of ours is awaited, and forgotten when the bank says that it is not', async (t) => {
+test('[cash-in.returns.9] a return that may be a refund of ours is awaited, and dropped when the bank denies it', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const cashIn = await pix.paid('900.00')
   await pix.behave({ refundIn: 'manual' })
@@ -144,7 +144,7 @@ test('[cash-in.returns.9] a return that may be a refund of ours is awaited, and 
   await assertBooks(pix.database)
 })
 
-test('[cash-in.returns.9] however many returns events tell of a charge, it grows no larger', async (t) => {
+test('[cash-in.returns.9] any number of returns that only events report leaves the charge unchanged', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const cashIn = await pix.paid('900.00')
   const before = await pix.read(cashIn.id)

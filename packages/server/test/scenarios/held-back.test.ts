@@ -28,7 +28,7 @@ const payout = (externalId: string) => ({
   recipient: { pixKey: 'ana@example.com', pixKeyType: 'email' },
 })
 
-test('[http.5] [api-keys.6] [api-keys.14] what is held back until its key was deactivated is 401, and one whose key stands is carried out', async (t) => {
+test('[http.5] [api-keys.6] [api-keys.14] a request held back until its key was deactivated is 401, and one with a valid key is executed', async (t) => {
   const pix = await world(t)
   await pix.paid('100')
   const authorization = `Bearer ${ADMIN_TOKEN}`
@@ -43,7 +43,7 @@ test('[http.5] [api-keys.6] [api-keys.14] what is held back until its key was de
   assert.deepEqual([await stolen(), await mine()], [401, 201])
 })
 
-test('[http.5] [operators.5] [operators.6] so it is with the token of an operator, and with the administrative one once an admin is named', async (t) => {
+test('[http.5] [operators.5] [operators.6] the same holds for an operator’s token, and for the administrative one once an admin exists', async (t) => {
   const pix = await world(t)
   const as = (token: string) => ({ authorization: `Bearer ${token}` })
   const generate = await heldBack(t, pix, ADMIN_TOKEN, 'POST', '/operator/operators', { name: 'Ghost', role: 'admin' })
@@ -64,7 +64,7 @@ test('[http.5] [operators.5] [operators.6] so it is with the token of an operato
   assert.deepEqual(known.data.map(({ name }: { name: string }) => name).toSorted(), ['Ana', 'Bia'])
 })
 
-test('[operator.switch.4] [CO-30] an on whose body comes after an off is 409, unless it names the version', async (t) => {
+test('[operator.switch.4] [CO-30] an «on» whose body arrives after an «off» is 409, unless it names the version', async (t) => {
   const pix = await world(t)
   const put = (enabled: boolean) =>
     pix.call(

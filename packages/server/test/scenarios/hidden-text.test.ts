@@ -27,7 +27,7 @@ const WRITTEN_OUT = ['createWebhook url', 'createOperatorWebhook url']
 const hiding = (character: string) => (text: unknown) =>
   `${String(text).slice(0, 2)}${character}${String(text).slice(2)}`
 
-test('[text.1] [external-id.1] [pix-key.2] at every endpoint, whoever writes: no text of a body hides anything', async (t) => {
+test('[text.1] [external-id.1] [pix-key.2] at every endpoint and for every credential no text of a body hides anything', async (t) => {
   const pix = await world(t)
   const definitions: readonly Endpoint[] = Object.values(endpoints)
   const told: string[] = []
@@ -70,7 +70,7 @@ for (const [told, environment] of [
   ['in an event', {}],
   ['in an answer', { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' }],
 ] as const) {
-  test(`[text.3] a name that hides text, told by the bank ${told}, hides none in ours, and stays what the bank said`, async (t) => {
+  test(`[text.3] a name with hidden text, reported by the bank ${told}, hides none in our answers, and is stored as the bank sent it`, async (t) => {
     const { logger, lines } = capturedLog('trace')
     const pix = await world(t, environment, { logger })
     const { id } = await pix.charge('10')

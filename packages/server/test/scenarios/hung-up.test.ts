@@ -7,8 +7,8 @@ import { bytesOf } from '../support/raw-requests.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
-/** Who hangs up before anything was decided has asked for nothing; who has only finished sending still waits. */
-test('[http.14] [PL-6] of requests that wait, those are carried out whose clients are there, half-closed ones too', {
+/** A client that hangs up before a decision has requested nothing; one that has only finished sending still waits. */
+test('[http.14] [PL-6] waiting requests are executed if their clients are connected, half-closed ones too', {
   timeout: 60_000,
 }, async (t) => {
   const pix = await world(t, {}, { isStepped: true })

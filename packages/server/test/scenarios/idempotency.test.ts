@@ -44,7 +44,7 @@ test('[idempotency.2] only a 201 is replayed: a refusal is reported as the opera
   assert.equal(problem.existing.status, 'FAILED')
 })
 
-test('[idempotency.2] a request that comes while the first is under way gets request_in_progress', async (t) => {
+test('[idempotency.2] a request during the first one gets request_in_progress', async (t) => {
   const pix = await world(t)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'timeout' })
   const create = () => pix.call('POST', '/api/pix/cash-in', body(1, 'a'), { 'idempotency-key': 'k1' })
@@ -59,7 +59,7 @@ test('[idempotency.2] a request that comes while the first is under way gets req
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
 })
 
-test('[idempotency.3] the same key with another body is refused, before its external id is looked at', async (t) => {
+test('[idempotency.3] the same key with another body is refused before its external id is checked', async (t) => {
   const pix = await world(t)
   const create = (value: number, externalId: string, key: string) =>
     pix.call('POST', '/api/pix/cash-in', body(value, externalId), { 'idempotency-key': key })

@@ -199,7 +199,7 @@ async function begun(t: TestContext, { standard }: Caller): Promise<{ pix: World
 }
 
 for (const [name, caller] of Object.entries(callers)) {
-  test(`[partner-inbox.1] [partner-inbox.4] [partner-inbox.15] [api-pix.11] at ${name}: whatever is posted is answered by rule, moves nothing, and is kept once at most`, async (t) => {
+  test(`[partner-inbox.1] [partner-inbox.4] [partner-inbox.15] [api-pix.11] at ${name}: any body is answered by rule, moves nothing, and is stored once at most`, async (t) => {
     const { pix, named } = await begun(t, caller)
     const [before, casesBefore] = [await everythingMoved(pix), await cases(pix.database)]
     const kept = async () => (await inbox(pix.database)).length

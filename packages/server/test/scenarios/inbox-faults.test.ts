@@ -100,7 +100,7 @@ test('[cash-in.refunds.12] [EV-33] a return of a second payment is debited from 
   assert.deepEqual(await cases(pix.database), ['payment_in_suspense (closed)'])
   assert.equal((await pix.read(charge.id)).refundedCents, 0)
   assert.equal((await pix.get('/api/pix/refund')).pagination.total, 0)
-  // More than is there: it left, and whose it was is a person's to find.
+  // More than the balance: it left, and an operator finds out whose it was.
   await pix.sendEvent('CashInReversal', { ...told, returnId: 'D3', valueCents: 1 })
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -9_999n, suspense_out: -1n })
   assert.equal((await cases(pix.database)).at(-1), 'debit_in_suspense')
@@ -122,7 +122,7 @@ test('[cash-in.refunds.12] [EV-33] the return of the only payment, of another am
   await pix.becomes(charge.id, 'FAILED')
 })
 
-test('[cash-in.refunds.9] [EV-33] which of two payments went back is not guessed', async (t) => {
+test('[cash-in.refunds.9] [EV-33] which of two payments was returned is not guessed', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.paidAgain(charge.id)
@@ -151,7 +151,7 @@ test('[partner-inbox.12] [EV-34] two returns under one reference of the bank are
   assert.equal((await pix.read(one.id)).refundedCents, 4_000)
 })
 
-test('[partner-inbox.12] [EV-34] a return by an end-to-end id that is none of the charge’s payments is asked about', async (t) => {
+test('[partner-inbox.12] [EV-34] a return by an end-to-end id of no payment of the charge causes a query', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   // A second payment of which no event came: the bank knows.
@@ -187,7 +187,7 @@ test('[partner-inbox.12] [EV-34] the return’s own id in the place of the payme
   assert.deepEqual(await cases(pix.database), [])
 })
 
-test('[partner-inbox.12] [EV-34] what a client calls a charge confirms no refund of another charge by that name', async (t) => {
+test('[partner-inbox.12] [EV-34] a client’s reference of a charge confirms no refund of another charge under that reference', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00', { externalId: 'order-x' })
   const other = await pix.paid('100.00', { externalId: 'order-y' })
@@ -213,7 +213,7 @@ test('[refund-in.doubt.7] [EV-34] a refund is not confirmed by the return of ano
   const told = { transactionId: 'unknown', externalId: id, endToEndId: 'E-of-another' }
   await pix.sendEvent('CashInReversal', { ...told, returnId: 'D1' })
   assert.equal((await pix.get(`/api/pix/refund/${id}`)).status, 'PENDING')
-  // The bank, which is asked, says what became of the refund; the event stays what nobody can explain.
+  // The bank, queried, reports the refund's outcome; the event stays unexplained.
   await pix.bankAction(`refunds/${id}/confirm`)
   await pix.waits()
   const { status, returnId } = await pix.get(`/api/pix/refund/${id}`)
@@ -241,7 +241,7 @@ test('[cash-out.reversal.4] [EV-34] a payout is not credited by the return of an
   await pix.assertBooksAgree()
 })
 
-test('[partner-inbox.12] [EV-26] [EV-35] of two payouts that a reversal could mean both are asked about, confirmed as they are', async (t) => {
+test('[partner-inbox.12] [EV-26] [EV-35] both of two payouts that a reversal could mean are queried, though confirmed', async (t) => {
   const pix = await setUp(t)
   await pix.balance(10_000)
   const [one, other] = [await pix.sent('payout-a'), await pix.sent('payout-b')]
@@ -261,7 +261,7 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two payouts that a reversal could me
   await pix.assertBooksAgree()
 })
 
-test('[partner-inbox.12] [EV-26] [EV-35] of two refunds that a reversal could mean the bank says which; what it does not settle is a case', async (t) => {
+test('[partner-inbox.12] [EV-26] [EV-35] the bank decides which of two refunds a reversal means; else it is a case', async (t) => {
   const pix = await setUp(t)
   const { id: cashInId } = await pix.paid('100.00')
   await pix.behave({ refundIn: 'manual', eventDelayMs: HOUR })
@@ -288,7 +288,7 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two refunds that a reversal could me
   await pix.assertBooksAgree()
 })
 
-test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank is asked, and its answer books', async (t) => {
+test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank is queried, and its answer books', async (t) => {
   const pix = await setUp(t)
   await pix.balance(10_000)
   const payout = await pix.sent('payout-a')
@@ -315,14 +315,14 @@ test('[cash-in.refunds.10] [EV-37] a return made by the bank and reported withou
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -6_000n, suspense_out: -4_000n })
   assert.deepEqual(await cases(pix.database), ['debit_in_suspense'])
   await pix.sendEvent('CashInReversal', { transactionId, endToEndId, returnId: 'D1', valueCents: 1_000 })
-  // One like it was told by its id: perhaps it is that one.
+  // A similar one was reported by its id: perhaps it is that one.
   await pix.sendEvent('CashInReversal', { transactionId, endToEndId, status: 'DEVOLVIDO', valueCents: 1_000 })
   assert.deepEqual(await balances(pix.database), { available: 9_000n, settlement: -5_000n, suspense_out: -4_000n })
   assert.deepEqual(await cases(pix.database), ['debit_in_suspense', 'bank_contradicts'])
   await assertBooks(pix.database)
 })
 
-test('[partner-inbox.11] [EV-37] that money was returned or refunded confirms a return, and is a question about a payment', async (t) => {
+test('[partner-inbox.11] [EV-37] «returned» and «refunded» confirm a return, and cause a query of a payment', async (t) => {
   const pix = await setUp(t, {}, BELIEVED)
   const charge = await pix.charge('100.00')
   const told = { transactionId: charge.providerTransactionId, endToEndId: 'E1', valueCents: 10_000 }
@@ -334,7 +334,7 @@ test('[partner-inbox.11] [EV-37] that money was returned or refunded confirms a 
   assert.equal((await pix.read(charge.id)).refundedCents, 3_000)
 })
 
-test('[partner-inbox.9] [EV-37] a confirmation that lacks something makes us ask, the bank’s answer books, and it stands in the way of no whole one', async (t) => {
+test('[partner-inbox.9] [EV-37] an incomplete confirmation causes a query, the bank’s answer books, and a complete one is not blocked', async (t) => {
   const pix = await setUp(t)
   const payment = ({ id, providerTransactionId: transactionId }: Record<string, string>, endToEndId = 'E1') => {
     return { transactionId, externalId: id, endToEndId, valueCents: 100 }
@@ -358,7 +358,7 @@ test('[partner-inbox.9] [EV-37] a confirmation that lacks something makes us ask
   assert.deepEqual(await cases(pix.database), [])
 })
 
-test('[partner-inbox.13] [EV-36] what is put in quarantine is a case, and what it names is asked about', async (t) => {
+test('[partner-inbox.13] [EV-36] a quarantined event is a case, and the operation it names is queried', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.charge('100.00')
   await pix.behave({ eventDelayMs: HOUR })
@@ -371,7 +371,7 @@ test('[partner-inbox.13] [EV-36] what is put in quarantine is a case, and what i
   assert.deepEqual(await cases(pix.database), ['event_set_aside', 'event_set_aside'])
 })
 
-test('[cash-in.returns.6] [EV-33] what the bank answers about the credited payment is not ambiguous because of a second one', async (t) => {
+test('[cash-in.returns.6] [EV-33] the bank’s answer about the credited payment is unambiguous beside a second one', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })
@@ -401,7 +401,7 @@ test('[refund-in.doubt.3] [EV-33] a refund that is confirmed by a return which i
   await assertBooks(pix.database)
 })
 
-test('[cash-in.refunds.10] [EV-37] a return reported without its id and then with it left once', async (t) => {
+test('[cash-in.refunds.10] [EV-37] a return reported without its id and then with it is booked once', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })
@@ -431,7 +431,7 @@ test('[cash-in.refunds.10] [RF-60] the case of a return without its id closes wh
   await assertBooks(pix.database)
 })
 
-test('[cash-in.refunds.10] [EV-37] a return reported with its id and then without left once, suspended as it is', async (t) => {
+test('[cash-in.refunds.10] [EV-37] a return reported with its id and then without is booked once, in suspense as it is', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   const endToEndId = await pix.paidAgain(charge.id)
@@ -443,7 +443,7 @@ test('[cash-in.refunds.10] [EV-37] a return reported with its id and then withou
   await assertBooks(pix.database)
 })
 
-test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to be verified is not debited from the merchant', async (t) => {
+test('[cash-in.refunds.9] [cash-in.credits.1] a return of an unverified payment is not debited from the merchant', async (t) => {
   const pix = await setUp(t, IMPATIENT)
   const charge = await pix.paid('1000.00')
   await pix.behave({ eventDelayMs: HOUR })
@@ -466,7 +466,7 @@ test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to b
   await assertBooks(pix.database)
 })
 
-test('[cash-in.credits.1] [EV-31] what the bank is to verify is not credited by another event that reports it otherwise', async (t) => {
+test('[cash-in.credits.1] [EV-31] an unverified payment is not credited by another event that reports it otherwise', async (t) => {
   const pix = await setUp(t)
   const [dated, dear] = [await pix.charge('100.00'), await pix.charge('200.00')]
   const datedPayment = {

@@ -10,7 +10,7 @@ import { type World, world } from '../support/world.ts'
 /** In every text of ours here, so that it is known again. */
 const MARK = 'zq7'
 
-/** What a statement that is put together from texts would take for its own. */
+/** Texts that a concatenated statement would execute. */
 const TEXTS = [
   ...["' OR '1'='1", "'; DROP TABLE operation; --", "' UNION SELECT hash FROM api_key --"],
   ...["\\' OR 1=1 --", "'||(SELECT 1)||'", '$$; DROP TABLE move; $$', '$1::text', "E'\\x27'"],
@@ -19,7 +19,7 @@ const TEXTS = [
 
 const EVERYWHERE = TEXTS.filter((_, index) => index % 2 === 0)
 
-/** What PostgreSQL is asked to parse, read off the wire. */
+/** Statements that PostgreSQL parses, read off the wire. */
 interface Parsed {
   readonly statements: readonly string[]
   readonly reach: (databaseUrl: string) => Promise<string>
@@ -94,7 +94,7 @@ async function askAll(pix: World, asked: readonly Endpoint[], text: string): Pro
   }
 }
 
-test('[database.12] whatever text a caller sends is a parameter: no statement is made of it, and it finds itself alone', async (t) => {
+test('[database.12] any text of a caller is a parameter: no statement contains it, and it finds only itself', async (t) => {
   const { statements, reach } = parsedOn(t)
   const pix = await world(t, {}, { isStepped: true, reach })
   for (const text of EVERYWHERE) await askAll(pix, Object.values(OTHERS), text)

@@ -11,7 +11,7 @@ import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { placeOfKey, signingKeyRows } from '../support/signing-keys.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN, world } from '../support/world.ts'
 
-/** What no log and no error may repeat, in whatever spelling. */
+/** Values that no log and no error may repeat, in any spelling. */
 const CANARIES = {
   payerName: 'Canário da Terra',
   document: '12ABC34501DE35',
@@ -97,7 +97,7 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
   while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
 
-  // An error that nobody foresaw: the driver's has the whole row in its detail.
+  // An unexpected error: the driver's has the whole row in its detail.
   await administer(pix.databaseUrl, `ALTER TABLE operation ADD CONSTRAINT boom CHECK (external_id <> 'boom')`)
   assert.equal((await create(body('boom'))).status, 500)
   while (!written().includes('request failed')) await turn()

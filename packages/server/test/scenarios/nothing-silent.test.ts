@@ -14,7 +14,7 @@ import { answering, startReceiver } from '../support/webhook-receiver.ts'
 import { type World, type WorldOptions, world } from '../support/world.ts'
 
 /**
- * What goes wrong is never silent: each story shows the answer that somebody gets, the line that the operator reads and the
+ * No failure is silent: each story shows the answer to the caller, the log line of the operator and the
  * figure that an alert is made of.
  */
 
@@ -49,7 +49,7 @@ test('[logs.3] [metrics.1] a delivery that fails says where, why and when it is 
   assert.ok((series('pixgate_deliveries_oldest_age_seconds{state="pending"}') ?? -1) >= 0)
 })
 
-test('[logs.3] [metrics.1] a delivery that is given up is an error', async (t) => {
+test('[logs.3] [metrics.1] a delivery that was given up is logged as an error', async (t) => {
   const pix = await watched(t)
   const refusing = await startReceiver(t, answering(400))
   await pix.call('POST', '/webhook', { url: refusing.url, events: ['pix_cash_in'] })
@@ -64,7 +64,7 @@ test('[logs.3] [metrics.1] a delivery that is given up is an error', async (t) =
   assert.equal(series('pixgate_delivery_attempt_duration_seconds_count{outcome="refused"}'), 4)
 })
 
-test('[logs.3] [metrics.1] a bank that refuses our calls as such says to check the credentials', async (t) => {
+test('[logs.3] [metrics.1] for a bank that refuses our credentials the log says to check them', async (t) => {
   const bank = createServer((_, response) => response.writeHead(401).end()).listen(0, '127.0.0.1')
   t.after(() => bank.close())
   await once(bank, 'listening')
@@ -106,7 +106,7 @@ test('[logs.3] [metrics.1] an outage of the bank is one line each, and the break
   )
 })
 
-test('[logs.3] [metrics.1] a payout that the bank refuses says its code', async (t) => {
+test('[logs.3] [metrics.1] a payout that the bank refuses is logged with its code', async (t) => {
   const pix = await watched(t)
   await pix.balance(100_00)
   await pix.behave({ cashOut: 'reject' })
@@ -120,7 +120,7 @@ test('[logs.3] [metrics.1] a payout that the bank refuses says its code', async 
   assert.equal(series('pixgate_operation_moves_total{kind="cash_out",state="FAILED"}'), 1)
 })
 
-test('[logs.3] [partner-inbox.13] what the bank signed and cannot be read is a line, a figure and a case', async (t) => {
+test('[logs.3] [partner-inbox.13] a signed but unreadable event is a log line, a metric and a case', async (t) => {
   const pix = await watched(t)
   assert.equal(await postEvent(pix, 'this is no JSON'), 200)
   const { level, reason, inboxId } = await pix.log.line('an event of the bank was put in quarantine')
@@ -137,7 +137,7 @@ test('[logs.3] [partner-inbox.13] what the bank signed and cannot be read is a l
   assert.equal(series('pixgate_inbox_callbacks_total{origin="proven"}'), 1)
 })
 
-test('[logs.3] [partner-inbox.1] [partner-inbox.2] a callback that is turned away at the door is a line and a figure', async (t) => {
+test('[logs.3] [partner-inbox.1] [partner-inbox.2] a refused callback is a log line and a metric', async (t) => {
   const pix = await watched(t)
   const event = paidEvent(await pix.charge('10.00'))
   for (let copies = 0; copies < 3; copies++) assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
@@ -156,7 +156,7 @@ test('[logs.3] [partner-inbox.1] [partner-inbox.2] a callback that is turned awa
   assert.equal(series('pixgate_inbox_callbacks_total{origin="stale"}'), 1)
 })
 
-test('[logs.3] [partner-inbox.8] an event that matches nothing is parked aloud, and given up aloud', async (t) => {
+test('[logs.3] [partner-inbox.8] an event without a match is logged when parked and when given up', async (t) => {
   const pix = await watched(t, { isStepped: true })
   const nobody = { id: '0198c0de-7a11-7000-8000-000000000001', valueCents: 1_000, providerTransactionId: 'nobody' }
   const occurredAt = new Date(pix.clock.now()).toISOString()
@@ -172,7 +172,7 @@ test('[logs.3] [partner-inbox.8] an event that matches nothing is parked aloud, 
   assert.equal(series('pixgate_inbox_outcomes_total{outcome="given_up"}'), 1)
 })
 
-test('[logs.3] [partner-inbox.7] an event that contradicts another is a line and a figure', async (t) => {
+test('[logs.3] [partner-inbox.7] an event that contradicts another is a log line and a metric', async (t) => {
   const pix = await watched(t)
   const event = paidEvent(await pix.charge('10.00'))
   assert.equal(await postEvent(pix, event), 200)
@@ -181,7 +181,7 @@ test('[logs.3] [partner-inbox.7] an event that contradicts another is a line and
   assert.equal((await scrape(pix))('pixgate_inbox_outcomes_total{outcome="contradicting"}'), 1)
 })
 
-test('[metrics.1] [metrics.2] requests are counted by the path as declared, whatever was called', async (t) => {
+test('[metrics.1] [metrics.2] requests are counted by the declared path, not by the called one', async (t) => {
   const pix = await watched(t)
   const { id } = await pix.charge('10.00')
   await pix.get(`/api/pix/cash-in/${id}`)
@@ -198,7 +198,7 @@ test('[metrics.1] [metrics.2] requests are counted by the path as declared, what
   }
 })
 
-test('[logs.3] [metrics.1] what cannot be read as a request is a line and a figure', async (t) => {
+test('[logs.3] [metrics.1] an unreadable request is a log line and a metric', async (t) => {
   const pix = await watched(t)
   const figure = 'pixgate_http_unreadable_total{status="400"}'
   assert.equal((await scrape(pix))(figure), 0)
@@ -211,7 +211,7 @@ test('[logs.3] [metrics.1] what cannot be read as a request is a line and a figu
   assert.equal((await scrape(pix))(figure), 1)
 })
 
-test('[logs.2] where nothing can be logged a payment is a payment all the same', async (t) => {
+test('[logs.2] a payment is booked even where nothing can be logged', async (t) => {
   const write = () => {
     throw new Error('no space left on device')
   }
@@ -222,7 +222,7 @@ test('[logs.2] where nothing can be logged a payment is a payment all the same',
   await pix.assertBooksAgree()
 })
 
-test('[logs.3] [metrics.1] a signed event that is too large, or does not arrive whole, is a line and a figure', async (t) => {
+test('[logs.3] [metrics.1] a signed event that is too large, or arrives incomplete, is a log line and a metric', async (t) => {
   const pix = await watched(t)
   const event = paidEvent(await pix.charge('10.00'))
   assert.equal(await postEvent(pix, { ...event, note: 'x'.repeat(70_000) }), 413)

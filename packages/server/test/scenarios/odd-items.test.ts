@@ -17,7 +17,7 @@ function withOdd(changes: ReadonlyMap<unknown, (item: Item) => unknown>): Tellin
   }
 }
 
-/** As many charges as that, paid at the bank, which calls nobody back. */
+/** So many charges, paid at the bank, which sends no callback. */
 async function paidUnheard(pix: LyingEfi, count: number) {
   await pix.bank('PUT', '/control/lies', { perThousand: { eventLost: 1_000 } })
   const made = []
@@ -71,7 +71,7 @@ const odds: readonly Odd[] = [
   },
 ]
 
-test('[api-pix.18] [statement.12] of 100 payments of a page some are odd, each in its way, and all others are booked', async (t) => {
+test('[api-pix.18] [statement.12] a page of 100 payments has some odd ones, each in another way, and all others are booked', async (t) => {
   const pix = await lyingEfi(t, { standard: 'api-pix' })
   const made = await paidUnheard(pix, 100)
   const odd = odds.map((one, index) => ({ ...one, ...(made[index * 12] as (typeof made)[number]) }))

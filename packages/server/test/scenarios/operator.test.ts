@@ -13,7 +13,7 @@ const PAYOUT = {
   recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
 }
 
-test('[operator.switch.1] [operator.switch.2] [CO-24] suspended payouts are 503 and leave nothing; what is reserved waits', async (t) => {
+test('[operator.switch.1] [operator.switch.2] [CO-24] suspended payouts are 503 and store nothing; reserved ones wait', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const operate = operator(pix)
   await operate('POST', 'adjustments', { valueCents: 100_00, reason: 'Opening balance' })
@@ -36,7 +36,7 @@ test('[operator.switch.1] [operator.switch.2] [CO-24] suspended payouts are 503 
   await pix.until(`/api/pix/cash-out/${reserved.id}`, ({ status }) => status === 'CONFIRMED')
 })
 
-test('[operator.switch.2] [CO-24] a payout that was sent takes its course while payouts are suspended', async (t) => {
+test('[operator.switch.2] [CO-24] a sent payout is completed while payouts are suspended', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const operate = operator(pix)
   await pix.behave({ cashOut: 'manual' })
@@ -48,7 +48,7 @@ test('[operator.switch.2] [CO-24] a payout that was sent takes its course while 
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
 })
 
-test('[adjustment.create.1] [adjustment.create.2] [adjustment.states.1] what the operator books is in balance and ledger, with its reason', async (t) => {
+test('[adjustment.create.1] [adjustment.create.2] [adjustment.states.1] an operator’s adjustment is in balance and ledger, with its reason', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const operate = operator(pix)
   const added = await operate('POST', 'adjustments', { valueCents: 100_00, reason: 'Opening balance' })
@@ -93,7 +93,7 @@ test('[idempotency.2] [idempotency.3] an adjustment whose answer was lost is sen
   assert.equal((await pix.get('/organization/balance'))[0].amount, 100)
 })
 
-test('[operator.switch.1] [adjustment.create.1] what is no order is 400 and names its field', async (t) => {
+test('[operator.switch.1] [adjustment.create.1] an invalid request is 400 and names its field', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const operate = operator(pix)
   for (const [method, path, body, field] of [

@@ -8,9 +8,9 @@ import { notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type Answer, type World, world } from '../support/world.ts'
 
-/** What the service cannot take now it refuses and says when to come again; afterwards all goes on by itself. */
+/** An overloaded service refuses requests with Retry-After; afterwards it continues by itself. */
 
-test('[http.9] [health.2] [partner-inbox.3] while the database is away all that needs it is 503; when it is back all goes on', {
+test('[http.9] [health.2] [partner-inbox.3] while the database is away all requests that need it are 503; afterwards all work again', {
   timeout: 60_000,
 }, async (t) => {
   const link = databaseLink(t)
@@ -53,7 +53,7 @@ for (const [lost, what] of [
     const answers = await first
     for (const answer of answers) if (answer.status !== 201) assertComeAgain(answer)
 
-    // What was stored before its charge was asked for is taken up when its time has come.
+    // A charge stored before the call to the bank is resumed when it is due.
     pix.clock.advance(60_000)
     const again = await createAll(pix, 20)
     for (const [index, { status, body }] of again.entries()) {
@@ -65,7 +65,7 @@ for (const [lost, what] of [
   })
 }
 
-test('[engine.11] [http.9] a full queue is 503 at once, reads go on, what waits is answered, and then there is room', {
+test('[engine.11] [http.9] a full queue is 503 at once, reads continue, waiting requests are answered, and then there is room', {
   timeout: 60_000,
 }, async (t) => {
   const link = databaseLink(t)
@@ -105,7 +105,7 @@ function createAll(pix: World, count: number): Promise<Answer[]> {
   return Promise.all(Array.from({ length: count }, create))
 }
 
-/** Pays what creates told of, each as soon as the bank knows of it. */
+/** Pays the created charges, each as soon as the bank knows it. */
 async function payAll(pix: World, creates: readonly Answer[]): Promise<void> {
   for (const { body } of creates) {
     const pay = () => pix.bank('POST', `/control/charges/${body.id ?? body.existing.id}/pay`)
@@ -116,7 +116,7 @@ async function payAll(pix: World, creates: readonly Answer[]): Promise<void> {
 }
 
 /**
- * Waits until the merchant has been told of every payment, and fails where it is told of more.
+ * Waits until the merchant was notified of every payment, and fails on any further notification.
  * @param count how many charges were paid
  */
 async function assertEachPaidOnce(pix: World, count: number): Promise<void> {
@@ -126,7 +126,7 @@ async function assertEachPaidOnce(pix: World, count: number): Promise<void> {
   await pix.assertBooksAgree()
 }
 
-/** What becomes of a command that looks at something and changes nothing. */
+/** Outcome of a command that reads and changes nothing. */
 function outcomeOf(engine: Engine): Promise<unknown> {
   const command = { reads: [randomUUID()], decide: () => ({ outcome: 'done' }) }
   return engine.execute(command).catch(({ code }: Refusal) => code)

@@ -48,7 +48,7 @@ test('[http.10] [http.17] [PL-63] a payout behind an answer that closes the conn
   assert.deepEqual(await made(pix, '/api/pix/cash-out'), [])
 })
 
-test('[http.15] [PL-62] a payout is answered with its outcome whatever stands behind it', async (t) => {
+test('[http.15] [PL-62] a payout is answered with its outcome whatever follows it on the connection', async (t) => {
   const pix = await world(t)
   await pix.balance(100_00)
   const connecting = payout(pix, 'before') + head('CONNECT a:1 HTTP/1.1', 'Host: a:1') + payout(pix, 'behind')
@@ -57,7 +57,7 @@ test('[http.15] [PL-62] a payout is answered with its outcome whatever stands be
   assert.deepEqual(await made(pix, '/api/pix/cash-out'), ['before', 'stray'])
 })
 
-test('[http.17] [PL-2] [PL-63] of two charges on a connection that drains the one that is answered exists', async (t) => {
+test('[http.17] [PL-2] [PL-63] on a draining connection the answered one of two charges exists', async (t) => {
   const asked = Promise.withResolvers<void>()
   const slow = Promise.withResolvers<void>()
   const pix = await world(

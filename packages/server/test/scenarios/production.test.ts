@@ -25,7 +25,7 @@ const SECRETS = {
 
 const CONFIGURED = {
   PIXGATE_MODE: 'production',
-  // The discard service: nobody is there.
+  // The discard port: no listener.
   PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
   PIXGATE_TRUST_PROXY: 'none',
   PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
@@ -88,7 +88,7 @@ test('[production.5] SIGUSR1 opens no debugger in production: it is a line of th
   assert.doesNotMatch(await stop(), /Debugger listening/)
 })
 
-/** What is said of an orderly end. */
+/** Log line of an orderly end. */
 const STEPS = [
   'stopping on signal',
   'stopping: no longer ready; every answer closes its connection',

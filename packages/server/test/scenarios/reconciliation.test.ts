@@ -13,7 +13,7 @@ import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { minutes } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, type World, type WorldOptions, world } from '../support/world.ts'
 
-/** What the bank's statement, its events and its answers tell of the same money, in every order. */
+/** Reports of the same money by the bank's statement, its events and its answers, in every order. */
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -34,7 +34,7 @@ async function adjust(pix: World, valueCents: number): Promise<void> {
   assert.equal((await pix.call('POST', '/operator/adjustments', order, headers)).status, 201)
 }
 
-test('[statement.5] [cash-in.credits.2] [PL-10] a lost callback is booked by the statement within two minutes, and its event, when it comes, is nothing new', async (t) => {
+test('[statement.5] [cash-in.credits.2] [PL-10] a lost callback is booked by the statement within two minutes, and its later event changes nothing', async (t) => {
   const pix = await world(t, EVERY_PAYMENT, STEPPED)
   await pix.behave(EVENTS_LOST)
   const { id } = await pix.charge('100.00')
@@ -92,7 +92,7 @@ test('[statement.8] [trip-wire.1] [PL-14] a booked credit whose line the bank hi
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.cases.16] [cases.56] [adjustment.held.10] a credit that was taken back, and whose line comes after all, is money that nothing explains', async (t) => {
+test('[cash-in.cases.16] [cases.56] [adjustment.held.10] a reversed credit whose line is listed after all is unexplained money', async (t) => {
   const pix = await hidingWorld(t)
   await minutes(pix, 1)
   const charge = await pix.charge('100.00')
@@ -119,7 +119,7 @@ test('[cash-in.cases.16] [cases.56] [adjustment.held.10] a credit that was taken
   await pix.assertBooksAgree()
 })
 
-test('[statement.2] [cash-in.expired.4] a payment of which no event tells, and whose line the bank hides for 20 minutes, is paid in the end', async (t) => {
+test('[statement.2] [cash-in.expired.4] a payment without an event, whose line the bank hides for 20 minutes, is booked in the end', async (t) => {
   const pix = await hidingWorld(t)
   await pix.behave(EVENTS_LOST)
   const { id } = await pix.charge('100.00', { expirationTime: 3_600 })
@@ -138,7 +138,7 @@ for (const [bank, options, waitMinutes] of [
   ['pixgate', {}, 5],
   ['api-pix', { standard: 'api-pix' }, 65],
 ] as const satisfies readonly [string, WorldOptions, number][])
-  test(`[statement.5] [api-pix.9] at ${bank}: a return of a payment of a month ago, of which no event tells, is debited once`, async (t) => {
+  test(`[statement.5] [api-pix.9] at ${bank}: a return of a payment of a month ago, without an event, is debited once`, async (t) => {
     const pix = await world(t, {}, { ...STEPPED, ...options })
     const cashIn = await pix.paid('100.00')
     await minutes(pix, 2)
@@ -153,7 +153,7 @@ for (const [bank, options, waitMinutes] of [
     await pix.assertBooksAgree()
   })
 
-test('[cash-in.returns.1] [trip-wire.2] a return of the bank’s own that may be a refund of which the bank says nothing suspends nothing', async (t) => {
+test('[cash-in.returns.1] [trip-wire.2] a return by the bank that may be a refund with an unknown outcome suspends nothing', async (t) => {
   const pix = await tamperedWorld(t)
   const cashIn = await pix.paid('100.00')
   await pix.behave({ refundIn: 'manual', ...EVENTS_LOST })
@@ -194,7 +194,7 @@ test('[trip-wire.1] [statement.8] [PL-50] a forged credit that the sandbox belie
   await pix.assertBooksAgree()
 })
 
-test('[statement.9] [trip-wire.2] a withdrawal that was ordered before it moved is no case and suspends nothing; the next one does', async (t) => {
+test('[statement.9] [trip-wire.2] a withdrawal adjusted beforehand opens no case and suspends nothing; the next one does', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.balance(90_000)
   await minutes(pix, 2)
@@ -210,7 +210,7 @@ test('[statement.9] [trip-wire.2] a withdrawal that was ordered before it moved 
   assert.deepEqual(await balances(pix.database), { available: 50_000n, settlement: -50_000n })
 })
 
-test('[trip-wire.2] [statement.6] [PL-52] of a shared account a foreign debit is a case only, and the merchant bears it when an operator decides so', async (t) => {
+test('[trip-wire.2] [statement.6] [PL-52] in a shared account a foreign debit is only a case, and the merchant bears it if an operator decides so', async (t) => {
   const pix = await world(t, { PIXGATE_BANK_ACCOUNT_SHARED: 'true' }, STEPPED)
   await pix.balance(90_000)
   await minutes(pix, 2)
@@ -225,7 +225,7 @@ test('[trip-wire.2] [statement.6] [PL-52] of a shared account a foreign debit is
   await pix.assertBooksAgree()
 })
 
-/** A bank that tells of a refund by its own ids, and answers the order so much later. */
+/** A bank that reports a refund by its own ids, and answers the order so much later. */
 async function overtaking(t: TestContext) {
   const bankIs = { answersAfterMs: 0 }
   const carriedOut = async (): Promise<Answer['body']> => {

@@ -25,7 +25,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   async function pass(steps: number, stepMs: number) {
     for (let step = 0; step < steps; step++) await pix.later(stepMs)
   }
-  /** What the cash-in says may still go back, and what went. */
+  /** The cash-in's refundable and refunded amounts. */
   async function counted() {
     const { status, refundedCents, refundableCents } = await pix.read(cashIn.id)
     return { status, refundedCents, refundableCents }
@@ -57,7 +57,7 @@ const SET_ASIDE = { available: 7_000n, reserved: 3_000n, settlement: -10_000n }
 const GONE = { available: 7_000n, settlement: -7_000n }
 const REST = { available: 10_000n, settlement: -10_000n }
 
-test('[refund-in.create.5] [refund-in.states.7] [refund-in.detail.1] a part is set aside at once, goes back and is notified', async (t) => {
+test('[refund-in.create.5] [refund-in.states.7] [refund-in.detail.1] a partial refund is reserved at once, made and notified', async (t) => {
   const pix = await funded(t)
   const answer = await pix.refund(30, { reason: 'One item returned', externalId: 'refund-1' })
   const { id } = answer.body
@@ -100,7 +100,7 @@ test('[refund-in.create.5] [refund-in.create.6] [RF-1] an external id that is le
   )
 })
 
-test('[refund-in.create.1] [refund-in.create.2] [RF-11] what is no refund is reported as such, in one order', async (t) => {
+test('[refund-in.create.1] [refund-in.create.2] [RF-11] an invalid refund is refused, in a fixed order of checks', async (t) => {
   const pix = await funded(t)
   const ask = async (path: string, body: object) => {
     const { status, body: problem } = await pix.call('POST', `/api/pix/refund-in/${path}`, body)
@@ -145,7 +145,7 @@ test('[idempotency.2] [refund-in.create.6] the same Idempotency-Key gets the sam
   assert.deepEqual(await balances(pix.database), GONE)
 })
 
-test('[refund-in.detail.2] [refund-in.list.1] a refund is found by its own id, and listed by what it has', async (t) => {
+test('[refund-in.detail.2] [refund-in.list.1] a refund is found by its own id, and listed by its fields', async (t) => {
   const pix = await funded(t)
   const { id } = await pix.refundIn(pix.cashIn.id, 30, { externalId: 'refund-1' })
   const { id: failedId } = await pix.refundIn(pix.cashIn.id, 20, { externalId: 'refund-2' })
@@ -181,7 +181,7 @@ test('[refund-in.states.4] [RF-7] a refusal is the end: FAILED, notified once, a
   assert.equal((await pix.counted()).refundableCents, 10_000)
 })
 
-test('[refund-in.states.8] [RF-7] a failure that the bank confirms when asked frees the money', async (t) => {
+test('[refund-in.states.8] [RF-7] a failure that the bank’s answer confirms releases the money', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'fail' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -205,7 +205,7 @@ test('[refund-in.states.9] a failure that only an event reports frees nothing', 
   await pix.assertBooksAgree()
 })
 
-test('[refund-in.unknown.1] [RF-6] an answer that is lost leaves it PENDING until a question ends the doubt; it went back once', async (t) => {
+test('[refund-in.unknown.1] [RF-6] a lost answer leaves it PENDING until a query ends the doubt; the refund was made once', async (t) => {
   const pix = await funded(t, IMPATIENT)
   await pix.behave({ refundIn: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -219,7 +219,7 @@ test('[refund-in.unknown.1] [RF-6] an answer that is lost leaves it PENDING unti
   await pix.assertBooksAgree()
 })
 
-test('[refund-in.unknown.2] [RF-6] [CO-42] what never arrived is sent again once the bank, asked, does not know it, under the same id', async (t) => {
+test('[refund-in.unknown.2] [RF-6] [CO-42] an order that never arrived is sent again under the same id once the bank, queried, does not know it', async (t) => {
   const pix = await funded(t, IMPATIENT)
   await pix.behave({ refundIn: 'timeout' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -296,7 +296,7 @@ test('[EV-28] [refund-in.states.7] [refund-in.ended.1] a confirmation that overt
   await pix.assertBooksAgree()
 })
 
-test('[refund-in.doubt.4] another amount than the refund is in suspense, and all of it stays set aside', async (t) => {
+test('[refund-in.doubt.4] another amount than the refund is in suspense, and all of it stays reserved', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -317,7 +317,7 @@ test('[refund-in.doubt.4] another amount than the refund is in suspense, and all
   await pix.assertBooksAgree()
 })
 
-test('[RF-8] [refund-in.ended.6] money that leaves after the failure is held again as far as it is there, and counts', async (t) => {
+test('[RF-8] [refund-in.ended.6] money sent after the failure is held again as far as available, and counts', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'fail' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -337,7 +337,7 @@ test('[RF-8] [refund-in.ended.6] money that leaves after the failure is held aga
   await pix.assertBooksAgree()
 })
 
-test('[RF-9] [refund-in.states.9] an event of a failure after the confirmation is asked about and changes nothing', async (t) => {
+test('[RF-9] [refund-in.states.9] an event of a failure after the confirmation causes a query and changes nothing', async (t) => {
   const pix = await funded(t)
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   const { transactionId } = await pix.ends(id, 'CONFIRMED')

@@ -92,7 +92,7 @@ async function relisted(t: TestContext, decision: CaseDecision = 'reverse') {
 }
 
 for (const way of ['the statement', 'an event'] as const) {
-  test(`[statement.10] [adjustment.held.8] a payment that was listed after its reversal is taken back by its bank, told by ${way}`, async (t) => {
+  test(`[statement.10] [adjustment.held.8] a payment that was listed after its reversal is taken back by its bank, reported by ${way}`, async (t) => {
     const { reportReturn, listReturn, minutes, open, database } = await relisted(t)
     listReturn()
     if (way === 'an event') await reportReturn(100_00n)
@@ -143,7 +143,7 @@ test('[adjustment.held.6] it is returned to its payer, though an earlier refund 
 })
 
 for (const way of ['the statement', 'an event'] as const) {
-  test(`[cash-in.refunds.9] [refund-in.states.3] written off as missing and then listed, a refund of the merchant is its own, told by ${way}`, async (t) => {
+  test(`[cash-in.refunds.9] [refund-in.states.3] written off as missing and then listed, a refund of the merchant is its own, reported by ${way}`, async (t) => {
     const { chargeId, refunds, ids, allowPayouts, listReturn, reportReturn, minutes, clock, database } = await relisted(
       t,
       'write_off',
@@ -166,7 +166,7 @@ for (const way of ['the statement', 'an event'] as const) {
   })
 }
 
-test('[adjustment.held.8] a return of it that is told without its id is taken once, by its id', async (t) => {
+test('[adjustment.held.8] a return of it reported without its id is booked once, by its id', async (t) => {
   const { refunds, chargeId, listReturn, minutes, clock, database } = await relisted(t)
   const unnamed = { returnId: 'unnamed 1', isUnnamed: true, transactionId: null, endToEndId: 'E1' } as const
   await refunds.applyReturn(chargeId, { ...unnamed, valueCents: 40_00n, occurredAt: clock.now() })

@@ -19,7 +19,7 @@ for (const story of STORIES) {
     tellRestored(t, story))
 }
 
-test('[ids.4] [DB-46] of two that order at the same moment what was forgotten, one operation is made and adopted', async (t) => {
+test('[ids.4] [DB-46] two simultaneous requests for a forgotten order make one operation, which is adopted', async (t) => {
   const { order, settled, made, assertBooksAgree } = await forgotten(t, {
     connector: 'pixgate',
     kind: 'cash_out',
@@ -33,7 +33,7 @@ test('[ids.4] [DB-46] of two that order at the same moment what was forgotten, o
   await assertBooksAgree()
 })
 
-test('[ids.4] [restored.5] [DB-46] a forgotten payout that the statement made a case of is adopted, and its case closes', async (t) => {
+test('[ids.4] [restored.5] [DB-46] a forgotten payout with a case from the statement is adopted, and its case closes', async (t) => {
   const { pix, order, settled, made, openCases, assertBooksAgree } = await forgotten(t, {
     connector: 'pixgate',
     kind: 'cash_out',

@@ -33,7 +33,7 @@ test('[DB-10] [statement.14] a restored database sends nothing and takes no payo
   const waiting = await before.cashOut()
   const backup = await backupOf(t, before.databaseUrl)
 
-  // What the backup does not have: that one was sent, and another one was there at all.
+  // Missing in the backup: the dispatch of this one, and another one altogether.
   const lost = await before.cashOut()
   for (const { id } of [waiting, lost]) {
     await before.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')

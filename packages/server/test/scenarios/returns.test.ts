@@ -18,7 +18,7 @@ interface ReturnFields {
   readonly valueCents: number
 }
 
-/** A merchant with a paid charge of R$ 100.00, and a bank whose events the test tells, without our ids. */
+/** A merchant with a paid charge of R$ 100.00, and a bank whose events the test sends, without our ids. */
 async function funded(t: TestContext, environment: Record<string, string> = {}) {
   const pix = await world(t, environment, { isStepped: true })
   const cashIn = await pix.paid('100.00')
@@ -121,7 +121,7 @@ test('[RF-13] [cash-in.returns.2] a return made by the bank while a refund of th
   await pix.assertBooksAgree()
 })
 
-test('[RF-13] [cash-in.returns.3] a bank that names returns by the payment is asked again before it counts as the bank’s own', async (t) => {
+test('[RF-13] [cash-in.returns.3] a bank that names returns by the payment is queried again before one counts as the bank’s own', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -139,7 +139,7 @@ test('[RF-13] [cash-in.returns.3] a bank that names returns by the payment is as
   await pix.assertBooksAgree()
 })
 
-test('[RF-12] [RF-14] [cash-in.returns.1] [cash-in.returns.2] two open refunds whose answers were lost and a return of the bank’s own, of one amount, are asked about at once: each is what it is', async (t) => {
+test('[RF-12] [RF-14] [cash-in.returns.1] [cash-in.returns.2] two open refunds whose answers were lost and a return of the bank’s own, of one amount, are queried at once: each is recognised', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'lost-response' })
   const ids = [(await pix.refundIn(pix.cashIn.id, 20)).id, (await pix.refundIn(pix.cashIn.id, 20)).id]
@@ -163,7 +163,7 @@ test('[RF-12] [RF-14] [cash-in.returns.1] [cash-in.returns.2] two open refunds w
   await pix.assertBooksAgree()
 })
 
-/** A refund of so many reais that a bank has which then tells nothing for 17 minutes, but for a return. */
+/** A refund of so many reais at a bank that then reports nothing for 17 minutes but a return. */
 async function silent(t: TestContext, reais: number, refundIn: 'lost-response' | 'manual') {
   const pix = await funded(t, IMPATIENT)
   await pix.behave({ refundIn, latencyMs: TOO_LATE_MS })
@@ -211,7 +211,7 @@ test('[RF-15] [cash-in.returns.5] after 15 minutes without an answer it turns ou
   await pix.assertBooksAgree()
 })
 
-test('[RF-16] [cash-in.returns.4] of what is not there nothing is held, and no debt is invented', async (t) => {
+test('[RF-16] [cash-in.returns.4] missing money is not held, and no debt is created', async (t) => {
   const pix = await silent(t, 60, 'lost-response')
   const held = await balances(pix.database)
   assert.deepEqual(held, { reserved: 10_000n, settlement: -4_000n, suspense_out: -6_000n })
@@ -223,7 +223,7 @@ test('[RF-16] [cash-in.returns.4] of what is not there nothing is held, and no d
   await pix.assertBooksAgree()
 })
 
-test('[RF-17] [cash-in.returns.2] another amount than the open refund’s is asked about at once, and booked', async (t) => {
+test('[RF-17] [cash-in.returns.2] another amount than the open refund’s is queried at once, and booked', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   const taken = await pix.takenBack(2_999)
@@ -237,7 +237,7 @@ test('[RF-17] [cash-in.returns.2] another amount than the open refund’s is ask
   await pix.assertBooksAgree()
 })
 
-test('[RF-18] [cash-in.returns.6] returns that no event reported are booked when the bank is asked about the charge', async (t) => {
+test('[RF-18] [cash-in.returns.6] returns that no event reported are booked when the charge is queried', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -262,7 +262,7 @@ test('[RF-18] [cash-in.returns.6] returns that no event reported are booked when
   await pix.assertBooksAgree()
 })
 
-test('[RF-19] [cash-in.returns.7] a failure that the bank reports by its own id before its answer makes us ask', async (t) => {
+test('[RF-19] [cash-in.returns.7] a failure that the bank reports by its own id before its answer causes a query', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   await pix.bankAction(`refunds/${id}/fail`)

@@ -190,7 +190,7 @@ test('[rotation.1] the secret of the bank’s events is rotated under load: none
     const answer = fetch(`${url}/api/webhooks/pix/cash-in`, { method: 'POST', headers, body })
     return (await answer.catch(() => undefined))?.status
   }
-  /** The bank tells of payments, each again and again, and repeats at once what got no answer. */
+  /** The bank reports payments, each again and again, and repeats unanswered events at once. */
   const bank = async () => {
     while (!isOver || posted < 2 * payments.length) {
       const body = JSON.stringify(payments[posted % payments.length])
@@ -212,7 +212,7 @@ test('[rotation.1] the secret of the bank’s events is rotated under load: none
     const uses = 'pixgate_previous_secret_uses_total{variable="PIXGATE_PARTNER_SECRET_PREVIOUS"}'
     assert.ok((await newest(all).counted(uses, ADMIN_TOKEN)) > 0, 'the bank has not changed over')
     secret = NEW
-    // What was under way was signed with the old one.
+    // Deliveries under way were signed with the old one.
     await postedSoMany(posted + 2)
     const before = await Promise.all(all.running.map((gateway) => gateway.counted(uses, ADMIN_TOKEN)))
     await postedSoMany(posted + 15)

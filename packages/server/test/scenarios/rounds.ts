@@ -99,7 +99,7 @@ export async function refundOnePayment(t: TestContext, seed: number, rounds: num
   )
 }
 
-/** Requests with one external id: one operation is made, and the others are told of it, though too little is left for another. */
+/** Requests with one external id: one operation is made, and the others get its id, though too little is left for another. */
 export async function createOneOperation(t: TestContext, seed: number, rounds: number): Promise<void> {
   const chance = chanceOf(seed)
   const pix = await twoGateways(t)
@@ -167,7 +167,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, cents) => total + cents, 0)
 }
 
-/** One request was carried out, and each other one was told of it. @returns what was created */
+/** One request was executed, and each other one got its id. @returns the created operation */
 function assertOne(requests: readonly Request[], answers: readonly Answer[]): Answer['body'] {
   const first = answers.findIndex(({ status, headers }) => status === 201 && !headers.has('idempotent-replayed'))
   const [request, created] = [requests[first], answers[first]]

@@ -40,7 +40,7 @@ interface Lie {
   readonly telling: (pix: LyingEfi, txid: string) => Telling
   readonly isPaid?: boolean
   readonly stands: Standing
-  /** What operators decide once it tells the truth. */
+  /** Decisions of operators once its answers are true. */
   readonly decisions?: readonly (readonly [kind: string, decision: CaseDecision, amountCents?: number])[]
   readonly ends?: Record<string, bigint>
 }

@@ -4,7 +4,7 @@ import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { world } from '../support/world.ts'
 
-/** What goes wrong between us and a bank of the standard, all the time and then no more: money waits, and moves once. */
+/** Lasting faults between us and a bank of the standard, which then end: money waits, and moves once. */
 
 const AT_EFI = { isStepped: true, standard: 'efi' } as const
 

@@ -50,7 +50,7 @@ const OURS = 'the bank refuses the certificate that we show it: check PIXGATE_BA
 const CUT = 'the bank cuts the connection: check PIXGATE_BANK_API_URL'
 const EITHER_WAY = [false, true]
 
-/** Who refuses, what an operator is told to look at, and whether there is a token of before. */
+/** The refusing side, the setting that an operator is told to check, and whether an earlier token exists. */
 const refusals: readonly (readonly [name: string, refuser: Refuser, says: string, tokens?: readonly boolean[]])[] = [
   ['it hangs up before TLS', hangingUp, CUT, EITHER_WAY],
   ['it hangs up once it has seen our certificate', hangingUpAfterwards, CUT, EITHER_WAY],
@@ -92,7 +92,7 @@ for (const [name, refuser, says, tokens = [false]] of refusals)
       await pix.assertBooksAgree()
     })
 
-test('[AP-8] [cash-out.states.8] at efi, without a token no byte of a payout leaves: after 30 minutes its money is free', async (t) => {
+test('[AP-8] [cash-out.states.8] at efi, without a token no byte of a payout is sent: after 30 minutes its money is released', async (t) => {
   const pix = await behindGate(t, hangingUpAfterwards, false)
   const { id } = await pix.cashOut()
   const path = `/api/pix/cash-out/${id}`
@@ -106,7 +106,7 @@ test('[AP-8] [cash-out.states.8] at efi, without a token no byte of a payout lea
   await pix.assertBooksAgree()
 })
 
-test('[AP-8] [P6] at efi, what may have left before the bank refused our certificate is not free before the bank says so', async (t) => {
+test('[AP-8] [P6] at efi, money that may have been sent before the bank refused our certificate is not released before the bank says so', async (t) => {
   const pix = await behindGate(t, hangingUpAfterwards, true)
   const { id } = await pix.cashOut()
   const path = `/api/pix/cash-out/${id}`

@@ -44,13 +44,13 @@ const PAID_OUT = { available: 7_000n, settlement: -7_000n }
 interface Lie {
   readonly rows: string
   readonly name: string
-  /** What the bank tells from the order on, and from the confirmation on. */
+  /** The bank's answers from the order on, and from the confirmation on. */
   readonly telling?: () => Telling
   readonly afterwards?: (pix: LyingEfi) => Telling
   readonly passMs?: number
   readonly stands: Standing
   readonly isSuspended?: boolean
-  /** What operators decide once it tells the truth. */
+  /** Decisions of operators once its answers are true. */
   readonly decisions: readonly (readonly [kind: string, decision: CaseDecision])[]
   readonly ends: Record<string, bigint>
 }

@@ -23,7 +23,7 @@ async function paid(t: TestContext) {
   const { id } = await pix.charge('100')
   await pix.bankAction(`charges/${id}/pay`)
   await pix.until(`/api/pix/cash-in/${id}`, ({ status }) => status === 'PAID')
-  /** A refund that the bank has been told of, and that it settles as it behaves. */
+  /** A refund that the bank received, and that it settles by its behaviour. */
   const refund = async () => {
     const { id: refundId } = await pix.refundIn(id, 30)
     await pix.later(1_000)
@@ -33,7 +33,7 @@ async function paid(t: TestContext) {
 }
 
 for (const [name, perThousand] of lost) {
-  test(`[AP-15] [CI-6] at efi: a charge of which the answer is lost, and ${name}, is there once`, async (t) => {
+  test(`[AP-15] [CI-6] at efi: a charge whose answer is lost, and ${name}, exists once`, async (t) => {
     const pix = await lyingEfi(t)
     await pix.bank('PUT', '/control/lies', { perThousand })
     const { id, pixCode } = await pix.charge('100')
@@ -50,7 +50,7 @@ for (const [name, perThousand] of lost) {
     await pix.assertBooksAgree()
   })
 
-  test(`[AP-16] [RF-6] at efi: a refund of which the answer is lost, and ${name}, goes back once, and is held until that is known`, async (t) => {
+  test(`[AP-16] [RF-6] at efi: a refund whose answer is lost, and ${name}, is made once, and held until that is known`, async (t) => {
     const pix = await paid(t)
     await pix.bank('PUT', '/control/lies', { perThousand })
     const { path } = await pix.refund()

@@ -5,7 +5,7 @@ import { openCases } from '../support/evidence.ts'
 import { minutes } from '../support/stepping.ts'
 import { world } from '../support/world.ts'
 
-/** What the merchant did not ask for, at Efí: money that the bank takes back, and that comes back. */
+/** Returns at Efí without a request of the merchant: money that the bank takes back, and payouts that come back. */
 
 const HOUR_MS = 3_600_000
 
@@ -26,7 +26,7 @@ async function atEfi(t: TestContext) {
 for (const isSilent of [false, true]) {
   const how = isSilent ? 'of which no callback tells' : 'that a callback asks about'
 
-  test(`[api-pix.8] [EV-27] at efi: what the bank takes back of a payment (MED), ${how}, is debited once`, async (t) => {
+  test(`[api-pix.8] [EV-27] at efi: a payment that the bank takes back (MED), ${how}, is debited once`, async (t) => {
     const pix = await atEfi(t)
     if (isSilent) await pix.silence()
     await pix.bankAction(`charges/${pix.chargeId}/return`, { valueCents: 2_500, nature: 'MED_FRAUDE' })

@@ -48,13 +48,13 @@ async function lateEvents(pix: World): Promise<void> {
   await minutes(pix, 2)
 }
 
-test('[statement.6] [trip-wire.2] [cases.53] [cash-out.states.11] a debit that nothing explains is booked on the payout that it was, and its event and its line, told again, are nothing new', async (t) => {
+test('[statement.6] [trip-wire.2] [cases.53] [cash-out.states.11] an unexplained debit is booked on its payout, and its repeated event and line change nothing', async (t) => {
   const { pix, ...deciding } = await funded(t)
   await pix.behave({ cashOut: 'manual', ...EVENTS_LOST })
   const { id } = await pix.cashOut()
   await pix.until(`/api/pix/cash-out/${id}`, ({ transactionId }) => transactionId !== null)
   const named = payoutLines((entry) => [{ ...entry, reference: STRANGER }])
-  // The line names nobody, and the bank gives no answer about the payout.
+  // The line names no party, and the bank gives no answer about the payout.
   pix.tamper = (call, answer) => (call.startsWith('GET /payouts') ? { status: 500, body: {} } : named(call, answer))
   const { endToEndId } = await pix.bankAction(`payouts/${id}/confirm`)
   await minutes(pix, 4)
@@ -88,7 +88,7 @@ test('[statement.6] [trip-wire.2] [cases.53] [cash-out.states.11] a debit that n
   assert.ok((await statementEntries(pix.database)).includes(`PAYOUT_SENT ${endToEndId} MATCHED`))
 })
 
-test('[statement.8] [cases.54] [cases.56] a payout that the statement lacks is credited back, and its line, listed later, is booked when it is decided', async (t) => {
+test('[statement.8] [cases.54] [cases.56] a payout that the statement lacks is credited back, and its later line is booked by a decision', async (t) => {
   const { pix, ...deciding } = await funded(t)
   pix.tamper = payoutLines(() => [])
   const { id } = await pix.cashOut()

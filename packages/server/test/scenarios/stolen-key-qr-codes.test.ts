@@ -53,7 +53,7 @@ test('[partner.6] [partner.9] a 429 about the codes of one key stops neither pay
   assert.equal(pix.decoded.filter((code) => code === THIEVES).length, 5, 'and the bank is not asked about more of them')
 })
 
-test('[partner.9] [cash-out.approval.9] codes that one key makes the bank wait for keep nobody else from paying codes, and none from being approved', async (t) => {
+test('[partner.9] [cash-out.approval.9] slow codes of one key keep no other key from paying codes, and none from being approved', async (t) => {
   const pix = await robbed(t, STALLED, { PIXGATE_APPROVAL_FROM_CENTS: '1000' })
   const approver = await makeOperator(pix, 'approver')
   const { body: waiting } = await pix.pay(pix.apiKey, HONEST, 10)
@@ -71,7 +71,7 @@ function approve(pix: World, token: string, id: string) {
   return pix.call('PUT', `/operator/approvals/${id}`, body, { authorization: `Bearer ${token}` })
 }
 
-test('[cash-out.qrcode.8] the bank is asked about no code of a payout that would be refused whatever it asks for', async (t) => {
+test('[cash-out.qrcode.8] a code is not decoded for a payout that would be refused anyway', async (t) => {
   const pix = await robbed(t, STALLED, { PIXGATE_PAYMENT_MAX_CENTS: '5000', PIXGATE_HOUR_MAX_CENTS: '6000' })
   const open = buildDynamicBrCode({ url: 'bank.example/qr/1', merchantName: 'Padaria', merchantCity: 'Recife' })
   const refused = async (pixCode: string, value?: number, token = pix.apiKey) => {

@@ -12,7 +12,7 @@ import { ALONE, BANKS, codeOf, operatorOf, sentBack, suspended, turn } from '../
 import { wallNow } from '../support/wall-clock.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
 
-/** Attempts to use money in suspense twice, to make the merchant pay for it, or to leave it where nobody can decide it. */
+/** Attempts to use money in suspense twice, to make the merchant pay for it, or to make it undecidable. */
 
 const FRAUD = 'MED_FRAUDE'
 const LATE_EVENTS = { eventDelayMs: 3_600_000 }
@@ -88,7 +88,7 @@ async function givenUp(t: TestContext) {
   return { ...story, refundId, answers }
 }
 
-/** The call of the refund that was given up arrives after all, and the bank tells it by its own ids. */
+/** The call of the abandoned refund arrives after all, and the bank reports it by its own ids. */
 async function arrives({ pix, refundId, casesOf, pass }: Awaited<ReturnType<typeof givenUp>>) {
   const { entries } = (await pix.bank('GET', '/control/book')).body
   const { endToEndId } = entries.find(({ kind }: { readonly kind: string }) => kind === 'PAYMENT_RECEIVED')
@@ -99,7 +99,7 @@ async function arrives({ pix, refundId, casesOf, pass }: Awaited<ReturnType<type
   return openCaseOf({ casesOf }, refundId, 'debit_in_suspense')
 }
 
-test('[refund-in.cases.5] [cases.7] once what left for a failed return is written off, what is in suspense can be decided', async (t) => {
+test('[refund-in.cases.5] [cases.7] once the money of a failed return is written off, the rest in suspense can be decided', async (t) => {
   const story = await givenUp(t)
   const { pix, decide, decideOn, pass, read } = story
   const debit = await arrives(story)
@@ -134,7 +134,7 @@ test('[refund-in.cases.3] [cases.7] money in suspense that a refund under way re
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.cases.10] [cases.7] what an operator says of a return of a silent bank leaves the rest of the payment to be decided', async (t) => {
+test('[cash-in.cases.10] [cases.7] a decision about a return of a silent bank leaves the rest of the payment to be decided', async (t) => {
   const story = await givenUp(t)
   const { pix, id, caseId, decideOn, pass, answers } = story
   const { returnId, endToEndId } = await takenBack(story, 50_00)
@@ -182,7 +182,7 @@ test('[cash-in.cases.5] a payment of which a part was accepted is not handed ove
   isOk(await decide('write_off'))
 })
 
-test('[cash-in.refunds.12] what the bank took back by itself is taken from suspense once our return of it has failed', async (t) => {
+test('[cash-in.refunds.12] a return by the bank is taken from suspense once our return has failed', async (t) => {
   const story = await suspended(t, { payments: [150_00] })
   const { pix, decide, refunds, ends, pass, charge } = story
   await pix.behave({ refundIn: 'manual' })
@@ -204,7 +204,7 @@ test('[cash-in.refunds.12] what the bank took back by itself is taken from suspe
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.refunds.9] what goes back of a payment that was written off in part is not the merchant’s to pay', async (t) => {
+test('[cash-in.refunds.9] the merchant does not pay a return of a partly written-off payment', async (t) => {
   const story = await suspended(t, { payments: [150_00] })
   const { pix, decide, pass } = story
   isOk(await decide('accept', 100_00))
@@ -239,7 +239,7 @@ for (const bank of BANKS) {
     await pix.assertBooksAgree()
   })
 
-  test(`[cash-in.returns.2] what the bank takes back of the accepted part is debited at once, and not refunded again: ${at}`, async (t) => {
+  test(`[cash-in.returns.2] a return of the accepted part by the bank is debited at once, and not refunded again: ${at}`, async (t) => {
     const story = await suspended(t, { payments: [150_00], ...given })
     const { pix, id, charge, decide, pass } = story
     isOk(await decide('accept', 100_00))
@@ -347,7 +347,7 @@ test('[restored.4] [cash-in.cases.3] near a restore nothing in suspense is retur
 })
 
 for (const isTried of [false, true]) {
-  test(`[refund-in.states.12] [refund-in.states.6] a refund that the bank made impossible by giving the money back itself ends: ${isTried ? 'tried in vain' : 'never tried'} before`, async (t) => {
+  test(`[refund-in.states.12] [refund-in.states.6] a refund made impossible by the bank’s own return ends: ${isTried ? 'tried in vain' : 'never tried'} before`, async (t) => {
     const { pix, id, decide, refunds, pass } = await suspended(t, { payments: [150_00] })
     if (isTried) await pix.behave({ refundIn: 'timeout' })
     assert.equal((await decide('return_to_payer', 30_00)).status, 200)

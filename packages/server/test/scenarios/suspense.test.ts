@@ -14,7 +14,7 @@ for (const order of [
   ['accept', 'return_to_payer'],
   ['return_to_payer', 'accept'],
 ] as const) {
-  test(`[cash-in.cases.1] [cash-in.cases.3] of 150 for 100 the charge keeps 100, and 50 go back: ${order.join(', ')}`, async (t) => {
+  test(`[cash-in.cases.1] [cash-in.cases.3] a charge of 100 paid with 150 keeps 100, and 50 are returned: ${order.join(', ')}`, async (t) => {
     const { pix, charge, decide, ends, sentBack } = await suspended(t, { payments: [150_00] })
     for (const decision of order) {
       const answer = await decide(decision, decision === 'accept' ? 100_00 : 50_00)
@@ -36,7 +36,7 @@ for (const order of [
 }
 
 for (const bank of BANKS) {
-  test(`[cash-in.cases.3] a second payment goes back to its payer: ${bank ?? 'pixgate'}`, async (t) => {
+  test(`[cash-in.cases.3] a second payment is returned to its payer: ${bank ?? 'pixgate'}`, async (t) => {
     const given = { payments: [100_00, 100_00], ...(bank && { bank }) }
     const { pix, charge, decide, ends, sentBack } = await suspended(t, given)
     assert.equal((await decide('return_to_payer', 100_00)).status, 200)
@@ -51,7 +51,7 @@ for (const bank of BANKS) {
   })
 }
 
-test('[cash-in.cases.15] a charge that keeps nothing has failed, and the merchant is told', async (t) => {
+test('[cash-in.cases.15] a charge that keeps nothing has failed, and the merchant is notified', async (t) => {
   const { pix, charge, decide, ends } = await suspended(t, { payments: [90_00] })
   assert.equal((await decide('return_to_payer', 90_00)).status, 200)
   assert.equal((await charge()).status, 'RECONCILIATION_REQUIRED', 'not before the bank has confirmed it')
@@ -103,7 +103,7 @@ test('[cash-in.cases.3] nothing is returned while payouts and refunds are off, n
   assert.deepEqual(await refunds(), [])
 })
 
-test('[cash-in.refunds.12] what the bank gives back by itself while a return is under way is another one, by its reference', async (t) => {
+test('[cash-in.refunds.12] a return by the bank during ours is another one, by its reference', async (t) => {
   const { pix, id, decide, ends, sentBack } = await suspended(t, { payments: [150_00] })
   await pix.behave({ refundIn: 'manual' })
   assert.equal((await decide('return_to_payer', 50_00)).status, 200)
@@ -120,7 +120,7 @@ test('[cash-in.refunds.12] what the bank gives back by itself while a return is 
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.refunds.12] a payment in suspense that the bank gives back by itself closes its case', async (t) => {
+test('[cash-in.refunds.12] a payment in suspense that the bank returns by itself closes its case', async (t) => {
   const { pix, id, charge } = await suspended(t, { payments: [150_00] })
   await pix.bankAction(`charges/${id}/return`, { valueCents: 150_00, nature: 'MED_FRAUDE' })
   await pix.until(`/api/pix/cash-in/${id}`, ({ status }) => status === 'FAILED')
@@ -130,7 +130,7 @@ test('[cash-in.refunds.12] a payment in suspense that the bank gives back by its
   await pix.assertBooksAgree()
 })
 
-test('[cases.36] [engine.22] a return that is ordered changes the case: the same decision sent again, by whomever, is not made', async (t) => {
+test('[cases.36] [engine.22] an ordered return changes the case: the same decision sent again, by any operator, is not made', async (t) => {
   const { pix, caseId, ana, sentBack, ends } = await suspended(t, { payments: [150_00] })
   const bia = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Bia')}` }
   const { version } = (await pix.call('GET', `/operator/cases/${caseId}`, undefined, ana)).body
@@ -147,7 +147,7 @@ test('[cases.36] [engine.22] a return that is ordered changes the case: the same
   assert.deepEqual(await sentBack(), [50_00])
 })
 
-test('[refund-in.states.2] a return that the bank has meanwhile made by itself is not sent', async (t) => {
+test('[refund-in.states.2] a return that the bank has made meanwhile is not sent', async (t) => {
   const { pix, id, decide, sentBack, refunds } = await suspended(t, { payments: [150_00] })
   assert.equal((await decide('accept', 100_00)).status, 200)
   assert.equal((await decide('return_to_payer', 50_00)).status, 200)

@@ -18,7 +18,7 @@ import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 
 /** Two processes of the service, A and B, work side by side on one database and one bank. */
 
-test('[idempotency.2] [idempotency.3] an Idempotency-Key that was used at one process counts at the other', async (t) => {
+test('[idempotency.2] [idempotency.3] an Idempotency-Key used at one process counts at the other', async (t) => {
   const { pix, a, b } = await twins(t)
   const order = { externalId: 'order-1', value: 10 }
   const first = await a.create(order, 'key-1')
@@ -67,7 +67,7 @@ test('[partner-inbox.3] [events.4] charges of A are paid once, however often and
   await assertShown(pix, charges)
 })
 
-test('[api-keys.4] a key made at A works at B, and deactivated at A it is refused at B within 5 s', async (t) => {
+test('[api-keys.4] a key created at A works at B, and deactivated at A it is refused at B within 5 s', async (t) => {
   const { a, b } = await twins(t)
   const admin = (process: Process, method: string, path: string) => process.call(method, path, ADMIN_TOKEN)
   const { apiKey } = (await admin(a, 'POST', '/api-key/generate')).body
@@ -81,7 +81,7 @@ test('[api-keys.4] a key made at A works at B, and deactivated at A it is refuse
   assert.equal((await balance(b)).status, 401)
 })
 
-test('[cash-in.work.2] [partner-inbox.3] A is killed in the middle of its work, B carries on with it and with its own', {
+test('[cash-in.work.2] [partner-inbox.3] A is killed in the middle of its work, B continues it and its own', {
   timeout: 60_000,
 }, async (t) => {
   const { pix, b } = await twins(t)

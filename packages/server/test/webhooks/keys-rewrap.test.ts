@@ -112,7 +112,7 @@ test('[encryption.4] a start says which encryption key is needed still, and whic
     return lines.map(({ level, msg }) => `${level}: ${msg}`)
   }
   assert.deepEqual(await said(both), [
-    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 2 of 2 sealed secrets: run rewrap-keys',
+    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 2 of 2 sealed secrets: run `npm run rewrap-keys`',
   ])
   await rewrap(both)
   assert.deepEqual(await said(both), ['warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is no longer needed; remove it'])
@@ -142,7 +142,7 @@ test('[encryption.3] [encryption.4] the secrets of endpoints are sealed anew, to
   const before = await opened(old)
   assert.equal(new Set(before).size, 2)
   assert.deepEqual(await adviseOn(database, both), [
-    'PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 4 of 4 sealed secrets: run rewrap-keys',
+    'PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed by 4 of 4 sealed secrets: run `npm run rewrap-keys`',
   ])
   assert.deepEqual(await rewrap(both), ['rewrapped', 'rewrapped', 'rewrapped', 'rewrapped'])
   assert.deepEqual(await opened(present), before)

@@ -65,7 +65,7 @@ const created = {
   status: cashInStatus,
   valueCents: cents(),
   generateTime: instant,
-  expirationDate: instant,
+  expirationDate: { ...instant, description: 'The instant until which it can be paid' },
 }
 
 const pixCode = Type.String({ maxLength: limits.pixCodeMaxLength, description: 'BR Code to copy or draw' })
@@ -104,7 +104,7 @@ export const cashInDetail = Type.Object(
     ),
     refundedCents: cents(),
     refundableCents: cents(),
-    refundDeadline: nullable(instant),
+    refundDeadline: nullable({ ...instant, description: 'The instant until which a refund is accepted' }),
     failureCode: nullable(
       Type.String({ maxLength: 64, description: '`cancelled_by_merchant`: cancelled by your request' }),
     ),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { commandOf } from '../../platform/command.ts'
 import { connectionProblem } from '../../platform/connection-problem.ts'
 import { bad, type Finding, good } from '../../platform/finding.ts'
 import type { ExaminationOptions } from '../bank.ts'
@@ -83,6 +84,8 @@ async function allowsScopes({ tokens, scopes }: Examined): Promise<Finding> {
   return bad('scopes', says)
 }
 
+const TO_REGISTER = `run \`${commandOf('bank-check --register')}\``
+
 const isWebhook = bodyTest(Type.Object({ webhookUrl: Type.String() }))
 
 function webhookPath({ merchant }: Examined): string {
@@ -92,14 +95,14 @@ function webhookPath({ merchant }: Examined): string {
 function webhookOf({ callbackUrl }: Examined, outcome: Answered): Finding {
   if (!isSuccess(outcome) || !isWebhook(outcome.json)) {
     return problemOf(outcome.json)?.errorCode === 'WebhookNaoEncontrado'
-      ? bad('webhook', 'none is registered for PIXGATE_MERCHANT_PIX_KEY: run `npm run bank-check -- --register`')
+      ? bad('webhook', `none is registered for PIXGATE_MERCHANT_PIX_KEY: ${TO_REGISTER}`)
       : bad('webhook', `the bank ${problemWith(outcome)}: check PIXGATE_MERCHANT_PIX_KEY`)
   }
   if (callbackUrl === undefined)
     return good('webhook', 'one is registered; PIXGATE_BANK_CALLBACK_URL would tell whether it is ours')
   return outcome.json.webhookUrl === callbackUrl
     ? good('webhook', 'the bank calls PIXGATE_BANK_CALLBACK_URL')
-    : bad('webhook', 'the bank calls another address: run `npm run bank-check -- --register`')
+    : bad('webhook', `the bank calls another address: ${TO_REGISTER}`)
 }
 
 /** The bank calls the address before registering it. */

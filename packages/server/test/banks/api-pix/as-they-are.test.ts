@@ -66,7 +66,7 @@ test('[api-pix.18] the ISPB of a payer may have letters', async () => {
   assert.equal(payments[0]?.payer.ispb, 'A1B2C3D4')
 })
 
-test('[api-pix.18] of a charge each payment and each return is judged alone', async () => {
+test('[api-pix.18] each payment and each return of a charge is judged alone', async () => {
   const second = { ...PIX, endToEndId: `${E2E.slice(0, -1)}z`, valor: '0.01', devolucoes: [{ id: '?' }, DEVOLUCAO] }
   const { payments } = await chargeOf({ ...PAID, pix: ['odd', { ...PIX, valor: 'odd' }, second] })
   assert.deepEqual(
@@ -135,19 +135,19 @@ for (const [name, body, expected] of [
   ['another page', { parametros: { paginacao: { paginaAtual: 1, quantidadeDePaginas: 2 } }, pix: [PIX] }, 'UNKNOWN'],
   ['neither pages nor items', {}, 'UNKNOWN'],
 ] as const)
-  test(`[api-pix.18] a bank that says of its pages: ${name}`, async () => {
+  test(`[api-pix.18] a bank reports its pages: ${name}`, async () => {
     const answer = await partnerOf(NOON, answered(200, body)).readStatement({ from: CREATED, to: NOON, cursor: null })
     const read = answer.kind === 'READ' ? [answer.page.entries.length, answer.page.nextCursor] : answer.kind
     assert.deepEqual(read, expected)
   })
 
-test('[api-pix.18] a bank that does not say how many pages there are is not read for ever', async () => {
+test('[api-pix.18] a bank that reports no number of pages is not read for ever', async () => {
   const bank = partnerOf(NOON, answered(200, { pix: HUNDRED }))
   const answer = await bank.readStatement({ from: CREATED, to: NOON, cursor: 'received:100' })
   assert.equal(answer.kind, 'UNKNOWN')
 })
 
-test('[api-pix.18] members that do not concern money may have any form', async () => {
+test('[api-pix.18] members other than money may have any form', async () => {
   const odd = { gnExtras: { pagador: { nome: 7, cpf: 52998224725 } }, chave: 7, infoPagador: {}, componentesValor: '' }
   const { entries, unreadable } = await statementOf({ ...PIX, ...odd, devolucoes: [{ ...DEVOLUCAO, motivo: 7 }] })
   assert.deepEqual([entries.length, unreadable], [2, []])
@@ -156,7 +156,7 @@ test('[api-pix.18] members that do not concern money may have any form', async (
 })
 
 for (const txid of [`${TXID}\u0000`, `${TXID}\ud800`, 'x'.repeat(200), ' '])
-  test(`[api-pix.18] a txid that cannot be kept names nothing: ${JSON.stringify(txid).slice(0, 50)}`, async () => {
+  test(`[api-pix.18] a txid that cannot be stored identifies nothing: ${JSON.stringify(txid).slice(0, 50)}`, async () => {
     const { entries } = await statementOf({ ...PIX, txid })
     assert.deepEqual(
       entries.map(({ reference }) => reference),
@@ -165,14 +165,14 @@ for (const txid of [`${TXID}\u0000`, `${TXID}\ud800`, 'x'.repeat(200), ' '])
   })
 
 for (const rtrId of ['', ' ', `${RTR.slice(1)}\u0000`, 'D'.repeat(200)])
-  test(`[api-pix.7] [api-pix.18] a return under no id that could be kept is none: ${JSON.stringify(rtrId).slice(0, 50)}`, async () => {
+  test(`[api-pix.7] [api-pix.18] a return whose id cannot be stored is ignored: ${JSON.stringify(rtrId).slice(0, 50)}`, async () => {
     const { entries, unreadable } = await statementOf({ ...PIX, devolucoes: [{ ...DEVOLUCAO, rtrId }] })
     assert.deepEqual([entries.length, unreadable?.map(({ member }) => member)], [1, ['/rtrId']])
     const answer = await partnerOf(NOON, answered(200, { ...DEVOLUCAO, rtrId })).getRefund(ID, REFUND)
     assert.equal(answer.kind, 'UNKNOWN')
   })
 
-test('[api-pix.18] an item that is deep is a case, and exhausts no stack', async () => {
+test('[api-pix.18] a deeply nested item opens a case and exhausts no stack', async () => {
   const more = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
   const { entries, unreadable } = await statementOf({ ...PIX, valor: '?', more }, PIX)
   assert.deepEqual([entries.length, unreadable?.length], [1, 1])
@@ -199,13 +199,13 @@ test('[api-pix.18] an odd return hides neither its payment nor the other returns
   assert.deepEqual(JSON.parse(unreadable?.[2]?.json ?? ''), { ...DEVOLUCAO, status: 'PAGO' })
 })
 
-test('[api-pix.18] [privacy.3] an item is kept without the persons that it names', async () => {
+test('[api-pix.18] [privacy.3] an item is stored without personal data', async () => {
   const pagador = { nome: 'Maria', cpf: '52998224725' }
   const { unreadable = [] } = await statementOf({ ...PIX, valor: '?', infoPagador: 'aluguel', gnExtras: { pagador } })
   assert.doesNotMatch(unreadable[0]?.json ?? '', /Maria|52998224725|aluguel/)
 })
 
-/** What a PUT is answered, what the question after it is answered, and what both come to. */
+/** Answer to a PUT, answer to the query after it, and the outcome of both. */
 const refusals: [name: string, put: Outcome, absent: boolean, comesTo: string][] = [
   ['412', problem(412, 'CobOperacaoInvalida'), true, 'REJECTED'],
   ['412 of what may be there', problem(412, 'CobOperacaoInvalida'), false, 'UNKNOWN'],
@@ -305,7 +305,7 @@ test('[api-pix.17] a stamp of an earlier attempt measures nothing; the stored of
   assert.equal('charge' in assumed && assumed.charge.expiresAt, MADE + 3_599_000)
 })
 
-test('[api-pix.18] a refund is read without its id, as the answer is to a question about it', async () => {
+test('[api-pix.18] a refund is read without its id, since the query names it', async () => {
   const { id: _, ...bare } = DEVOLUCAO
   const answer = await partnerOf(NOON, answered(200, bare)).getRefund(ID, REFUND)
   assert.deepEqual([answer.kind, 'refund' in answer && answer.refund.transactionId], ['FINAL', TXID])

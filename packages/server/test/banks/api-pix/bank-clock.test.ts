@@ -11,7 +11,7 @@ function clockAt(ours = NOON) {
   return { at, clock }
 }
 
-test('[api-pix.16] until the bank was heard its time is ours', () => {
+test('[api-pix.16] before the bank’s first answer its time is ours', () => {
   const { at, clock } = clockAt()
   at.ours += 3 * MINUTE
   assert.equal(clock.now(), NOON + 3 * MINUTE)
@@ -21,7 +21,7 @@ test('[api-pix.16] until the bank was heard its time is ours', () => {
   assert.equal(clock.now(), NOON + 250)
 })
 
-test('[api-pix.16] [AP-22] a Date more than ten minutes from our time is not heard, and the bank’s time goes on', () => {
+test('[api-pix.16] [AP-22] a Date more than ten minutes from our time is ignored, and the bank’s time goes on', () => {
   const { at, clock } = clockAt()
   clock.observe(NOON + 1_000)
   for (const minutes of [-10, 10]) clock.observe(NOON + minutes * MINUTE + Math.sign(minutes))

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../src/banks/link.ts'
 
 const SECRET = `a&b'c"d<e>f g`
 
-test('[api-pix.13] a secret is concealed as it is, and as an address has it, encoded once and twice', () => {
+test('[api-pix.13] a secret is concealed plain, and encoded once and twice as in an address', () => {
   const conceal = concealing([SECRET, ''])
   const form = new URLSearchParams({ hmac: SECRET }).toString().slice('hmac='.length)
   const once = encodeURIComponent(SECRET)

@@ -101,12 +101,12 @@ test('[api-pix.10] a certificate that has expired is named with its day', () => 
   assert.match(fault, /^PIXGATE_BANK_CERTIFICATE: the certificate has expired on \d{4}-\d{2}-\d{2}$/)
 })
 
-test('[api-pix.10] the authorities that alone are trusted may be Base64 too', () => {
+test('[api-pix.10] the only trusted authorities may be Base64 too', () => {
   const { tls } = readBankTls({ PIXGATE_BANK_CA: Buffer.from(OTHER.cert).toString('base64') })
   assert.equal(tls.ca, OTHER.cert)
 })
 
-test('[api-pix.12] Efí is where its environment says, unless another address is given', () => {
+test('[api-pix.12] Efí’s address follows its environment, unless another one is given', () => {
   const read = (more: object) =>
     efiConfig(readVariables(efiVariables, { ...CREDENTIALS, ...more }, { isProduction: false })).addresses
   assert.equal(read({}).api, 'https://pix-h.api.efipay.com.br/v2')

@@ -19,7 +19,7 @@ import { handedOut } from './certificates.ts'
 const ID = '0198c0de7a11700080005f1d3c2b1a09'
 const clock = { now: wallNow }
 
-/** Whatever the bank calls is there, and takes it. */
+/** Every address that the bank calls answers 2xx. */
 async function takingAddress(t: TestContext): Promise<string> {
   const server = createServer((request, response) => request.resume().on('end', () => response.end()))
   server.listen(0, '127.0.0.1')
@@ -48,7 +48,7 @@ async function bankOf(t: TestContext, client: Partial<ApiPixOptions['client']> =
   return { simulator, environment: standard.environment(simulator.apiPix, reach) }
 }
 
-/** What is found; each check by whether it is well. */
+/** Findings: each check with its result. */
 async function found(environment: Environment, registers = false): Promise<readonly Finding[]> {
   const { variables, configure } = banks.efi
   const bank = configure(readVariables(variables, environment, { isProduction: false }))
@@ -59,7 +59,7 @@ const marks = (findings: readonly Finding[]) => findings.map(({ isOk, check }) =
 
 const AROUND = ['✔ certificate', '✔ certificate', '✔ certificate', '✔ clock']
 
-test('[api-pix.13] where all is well each step is, the webhook is registered, and a charge is made and withdrawn', async (t) => {
+test('[api-pix.13] without faults every step passes, the webhook is registered, and a charge is created and cancelled', async (t) => {
   const { environment, simulator } = await bankOf(t)
   const way = ['✔ preset', '✔ token', '✔ connection', '✔ scopes']
   assert.deepEqual(marks(await found(environment)), [...way, '✘ webhook', '✔ charge', ...AROUND])
@@ -68,7 +68,7 @@ test('[api-pix.13] where all is well each step is, the webhook is registered, an
   assert.deepEqual(marks(await found(environment)).slice(0, 5), [...way, '✔ webhook'])
 })
 
-test('[api-pix.13] a webhook that is another’s, or cannot be reached, is named', async (t) => {
+test('[api-pix.13] a webhook at another address, or an unreachable one, is reported', async (t) => {
   const { environment } = await bankOf(t)
   await found(environment, true)
   const elsewhere = { ...environment, PIXGATE_BANK_CALLBACK_URL: await closedPort() }
@@ -94,7 +94,7 @@ test('[api-pix.13] the secret in the webhook address is masked in every spelling
   }
 })
 
-test('[api-pix.13] a scope that is missing is named, and the rest is looked at', async (t) => {
+test('[api-pix.13] a missing scope is reported, and the later steps still run', async (t) => {
   const { environment } = await bankOf(t, { scopes: ['cob.read', 'cob.write', 'webhook.read', 'webhook.write'] })
   const findings = await found(environment)
   const scopes = findings.find(({ check }) => check === 'scopes')
@@ -104,7 +104,7 @@ test('[api-pix.13] a scope that is missing is named, and the rest is looked at',
 
 const OTHER = handedOut(100)
 
-/** What is wrong, and the step that finds it: nothing is asked after it. */
+/** A fault, and the step that finds it: no later step runs. */
 const faults: [
   name: string,
   change: (environment: Environment) => Promise<Environment> | Environment,
@@ -145,7 +145,7 @@ const faults: [
   ],
 ]
 for (const [name, change, step, says] of faults) {
-  test(`[api-pix.13] ${name} is found at the step ${step}, and nothing is asked after it`, async (t) => {
+  test(`[api-pix.13] ${name} is found at the step ${step}, and no later step runs`, async (t) => {
     const { environment } = await bankOf(t)
     const findings = await found({ ...environment, ...(await change(environment)) })
     const last = findings.filter(({ check }) => check !== 'certificate' && check !== 'clock').at(-1)

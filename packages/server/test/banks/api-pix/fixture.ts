@@ -12,7 +12,7 @@ import { answered, problem, scripted } from './scripted.ts'
 export const ID = '0198c0de7a11700080005f1d3c2b1a09'
 /** The same at the bank. */
 export const TXID = '0198c0de7a11700080005f1d3c2b1a09'
-/** Who is paid. */
+/** The payee. */
 export const MERCHANT = { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' }
 /** When the charge was made. */
 export const CREATED = Date.parse('2026-11-22T12:00:00.000Z')

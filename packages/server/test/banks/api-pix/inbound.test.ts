@@ -24,7 +24,7 @@ const SENT = {
   gnExtras: { idEnvio: TXID },
 }
 
-/** What is asked about, by subject and by the id that we gave. */
+/** Queries caused, by subject and by our id. */
 const asked = (body: unknown) => parse(body).map(({ subject, references }) => [subject, references.externalId])
 
 test('[api-pix.11] each item causes a query of the operation it names', () => {
@@ -41,13 +41,13 @@ test('[api-pix.11] each item causes a query of the operation it names', () => {
   ])
 })
 
-test('[api-pix.11] nothing that an item says of money is used', () => {
+test('[api-pix.11] an item’s statements about money are not used', () => {
   const [event] = parse({ pix: [PIX] })
   assert.deepEqual([event?.kind, 'payment' in (event ?? {})], ['changed', false])
   assert.deepEqual(Object.keys(event?.evidence ?? {}), ['subject', 'id'])
 })
 
-test('[api-pix.11] a return names its payment, by which the charge of a return of the bank’s is found', () => {
+test('[api-pix.11] a return by the bank names its payment, which identifies the charge', () => {
   assert.equal(parse({ pix: [RETURNED] })[1]?.references.endToEndId, E2E)
 })
 
@@ -108,12 +108,12 @@ for (const [name, body] of [
   ['an id without end', { pix: [{ txid: 'a'.repeat(129) }] }],
   ['a character that no database keeps', `{"pix":[{"txid":"${TXID}","infoPagador":"\\u0000"}]}`],
 ] as const) {
-  test(`[api-pix.11] ${name} asks nothing and is kept nowhere`, () => {
+  test(`[api-pix.11] ${name} causes no query and is not stored`, () => {
     assert.deepEqual(parse(body), [])
   })
 }
 
-/** Who calls, by what is configured and what is shown. */
+/** Caller by configuration and by the proof it shows. */
 const callers: [name: string, origin: CallbackOrigin, search: string, address: string, judgement: string][] = [
   ['nothing wanted, nothing shown', { secrets: [] }, '', '203.0.113.7', 'unproven'],
   ['the secret', { secrets: [SECRET] }, `hmac=${encodeURIComponent(SECRET)}`, '203.0.113.7', 'unproven'],

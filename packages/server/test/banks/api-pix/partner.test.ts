@@ -32,7 +32,7 @@ import {
 } from './fixture.ts'
 import { answered, problem } from './scripted.ts'
 
-test('[api-pix.2] a charge is put under its order id, with the whole seconds that were left', async () => {
+test('[api-pix.2] a charge is created under its order id, with the whole seconds left', async () => {
   const bank = partnerOf(NOON, answered(201, COB))
   assert.equal((await bank.createCharge(ID, REQUEST)).kind, 'ACCEPTED')
   assert.deepEqual(bank.calls, [
@@ -50,7 +50,7 @@ test('[api-pix.2] a charge is put under its order id, with the whole seconds tha
   ])
 })
 
-test('[api-pix.2] a charge whose request has not left five seconds after its seconds were counted is not asked for', async () => {
+test('[api-pix.2] a charge whose request is not sent within five seconds of counting its seconds is not created', async () => {
   let now = 1_000
   const isOver: (boolean | undefined)[] = []
   const link: Pick<PartnerLink, 'exchange'> = {
@@ -78,7 +78,7 @@ test('[api-pix.2] a company is named by its CNPJ, and optional members are left 
   assert.deepEqual(Object.keys(bodies[1] ?? {}), ['calendario', 'valor', 'chave'])
 })
 
-/** What a charge is told as, by the bank's clock, and what it comes to. */
+/** A charge as the bank reports it, by its clock, and the outcome. */
 const told: [name: string, body: object, now: number, kind: string, status: string | undefined][] = [
   ['ATIVA', COB, NOON, 'ACCEPTED', 'ACTIVE'],
   ['ATIVA in its last millisecond', COB, CREATED + 3_599_999, 'ACCEPTED', 'ACTIVE'],
@@ -118,7 +118,7 @@ test('[api-pix.5] a paid charge without a payment anywhere is unknown', async ()
   }
 })
 
-test('[api-pix.6] a code that the bank leaves out is made of the location', async () => {
+test('[api-pix.6] a code that the bank omits is built from the location', async () => {
   const { pixCopiaECola: _, ...bare } = COB
   const answer = await partnerOf(NOON, answered(201, bare)).createCharge(ID, REQUEST)
   const code = parseBrCode(('charge' in answer && answer.charge.pixCode) || '')
@@ -130,7 +130,7 @@ for (const [name, change] of [
   ['with a wrong checksum', { pixCopiaECola: `${CODE.slice(0, -4)}0000` }],
   ['that is missing, with its location', { pixCopiaECola: undefined, location: undefined }],
 ] as const) {
-  test(`[api-pix.6] a code ${name} is shown to nobody`, async () => {
+  test(`[api-pix.6] a code ${name} is not shown`, async () => {
     const answer = await partnerOf(NOON, answered(201, { ...COB, ...change })).createCharge(ID, REQUEST)
     assert.equal(answer.kind, 'UNKNOWN')
   })
@@ -140,7 +140,7 @@ for (const [name, change] of [
   ['paid', { status: 'CONCLUIDA', pix: [PIX] }],
   ['withdrawn', { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }],
 ] as const) {
-  test(`[api-pix.6] a charge that is ${name} needs no code, nor one of its location`, async () => {
+  test(`[api-pix.6] a charge that is ${name} needs no code, not even from its location`, async () => {
     for (const code of [
       { pixCopiaECola: undefined, location: undefined },
       { location: 'pix.example.com/qr/v2/other' },
@@ -151,7 +151,7 @@ for (const [name, change] of [
   })
 }
 
-/** What a PUT is answered, what the question after it is answered, and what both come to: of a charge, of a refund. */
+/** Answer to a PUT, answer to the query after it, and the outcome of both: of a charge, of a refund. */
 const refusals: [name: string, put: Outcome, get: 'nothing' | 'it' | 'silence', charge: string, refund: string][] = [
   ['400', problem(400, 'CobOperacaoInvalida'), 'nothing', 'REJECTED', 'REJECTED'],
   ['400 of what is there', problem(400, 'CobOperacaoInvalida'), 'it', 'ACCEPTED', 'FINAL'],
@@ -183,7 +183,7 @@ for (const [name, outcome] of [
   ['302', answered(302, COB)],
   ['200 of a proxy', answered(200, undefined)],
 ] as const) {
-  test(`[api-pix.3] ${name} refuses nothing, and nothing more is asked`, async () => {
+  test(`[api-pix.3] ${name} refuses nothing and causes no query`, async () => {
     const bank = partnerOf(NOON, outcome)
     assert.equal((await bank.createCharge(ID, REQUEST)).kind, 'UNKNOWN')
     assert.equal(bank.calls.length, 1)
@@ -213,13 +213,13 @@ for (const [name, outcome] of [
   ['in another form', answered(404, { nome: 'nao_encontrado' })],
   ['as a 410', problem(410, 'CobNaoEncontrado')],
 ] as const) {
-  test(`[api-pix.4] a «not found» ${name} is none`, async () => {
+  test(`[api-pix.4] a «not found» ${name} does not count`, async () => {
     assert.equal((await partnerOf(NOON, outcome).getCharge(ID, REQUEST)).kind, 'UNKNOWN')
     assert.equal((await partnerOf(NOON, outcome).getRefund(ID, REFUND)).kind, 'UNKNOWN')
   })
 }
 
-test('[api-pix.2] a charge is withdrawn by its status alone', async () => {
+test('[api-pix.2] a charge is cancelled by its status alone', async () => {
   const removed = answered(200, { ...COB, status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' })
   const bank = partnerOf(NOON, removed, answered(200, COB), NO_COB, problem(400, 'CobOperacaoInvalida'))
   const kinds = []
@@ -232,7 +232,7 @@ test('[api-pix.2] a charge is withdrawn by its status alone', async () => {
   })
 })
 
-test('[api-pix.7] a refund is put under its payment and our id', async () => {
+test('[api-pix.7] a refund is created under its payment and our id', async () => {
   const bank = partnerOf(NOON, answered(201, { ...DEVOLUCAO, status: 'EM_PROCESSAMENTO' }))
   const answer = await bank.sendRefund(ID, REFUND)
   assert.deepEqual([answer.kind, 'refund' in answer && answer.refund.returnId], ['ACCEPTED', undefined])
@@ -273,7 +273,7 @@ for (const [name, change, kind, reference] of natures) {
   })
 }
 
-test('[api-pix.9] the statement is every payment of the window, with or without a txid', async () => {
+test('[api-pix.9] the statement has every payment of the window, with or without a txid', async () => {
   const toTheKey = { ...PIX, txid: undefined, endToEndId: `${E2E.slice(0, -1)}z` }
   const bank = partnerOf(NOON, pageOf([PIX, toTheKey], 0, 2))
   const answer = await bank.readStatement({ from: CREATED, to: NOON, cursor: null })
@@ -296,7 +296,7 @@ test('[api-pix.9] the statement is every payment of the window, with or without 
   })
 })
 
-test('[api-pix.9] the list is not asked about what is yet to come at the bank, unless its time is not to be relied on', async () => {
+test('[api-pix.9] the list is not queried beyond the bank’s present, unless the bank’s time is unreliable', async () => {
   const MINUTE = 60_000
   const WINDOW_MS = limits.statementWindowMaxMs
   for (const [name, bankNow, fim] of [
@@ -336,7 +336,7 @@ async function askedOf(hasWholeSeconds: boolean, bankNow: number, window: Pick<S
 }
 
 for (const hasWholeSeconds of [false, true])
-  test(`[api-pix.9] [statement.2] nothing is asked that is yet to come, and nothing is left out, in ${hasWholeSeconds ? 'seconds' : 'milliseconds'}`, async () => {
+  test(`[api-pix.9] [statement.2] no future time is queried and none is left out, in ${hasWholeSeconds ? 'seconds' : 'milliseconds'}`, async () => {
     for (const skewMs of [-298_999, -500, -1, 0, 1, 500, 299_999]) {
       let matchedUntil: number | null = null
       let askedUntil: number | undefined
@@ -352,7 +352,7 @@ for (const hasWholeSeconds of [false, true])
     }
   })
 
-test('[api-pix.9] [api-pix.5] a bank of whole seconds is asked for no second that has not begun', async () => {
+test('[api-pix.9] [api-pix.5] a bank of whole seconds is not queried for a second that has not begun', async () => {
   const { fim } = await askedOf(true, NOON + 1, { from: NOON - 60_000, to: NOON + 300_000 })
   assert.equal(fim, NOON)
   const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
@@ -385,18 +385,18 @@ test('[api-pix.9] returns of older payments are listed every hour, over the last
   assert.equal(query.get('inicio'), new Date(NOON - 100 * 86_400_000).toISOString())
 })
 
-test('[api-pix.9] a page that is refused is none', async () => {
+test('[api-pix.9] a refused page does not count', async () => {
   const bank = partnerOf(NOON, problem(403, 'AcessoNegado'))
   assert.equal((await bank.readStatement({ from: CREATED, to: NOON, cursor: null })).kind, 'UNKNOWN')
 })
 
-test('[api-pix.5] payments of other charges, which a bank tells that looks at no filter, are none of this one', async () => {
+test('[api-pix.5] payments of other charges, from a bank that ignores the filter, do not count for this one', async () => {
   const paid = answered(200, { ...COB, status: 'CONCLUIDA' })
   const others = answered(200, { parametros: PAGE, pix: [PIX, { ...PIX, txid: 'b'.repeat(32) }] })
   assert.equal((await partnerOf(NOON, paid, others).getCharge(ID, REQUEST)).kind, 'UNKNOWN')
 })
 
-test('[api-pix.9] a list that reaches further back than the window says so', async () => {
+test('[api-pix.9] a list that reaches further back than the window is marked so', async () => {
   const looksBack = async (cursor: string | null) => {
     const answer = await partnerOf(NOON, pageOf([PIX])).readStatement({ from: CREATED, to: NOON, cursor })
     return answer.kind === 'READ' && answer.page.looksBack

@@ -92,7 +92,7 @@ const PAGE = 'paginacao.paginaAtual=0&paginacao.itensPorPagina=100'
 const LIST = `pix?inicio=2026-11-23T10%3A00%3A00.250Z&fim=2026-11-23T11%3A00%3A00.749Z&${PAGE}`
 const WHOLE_SECONDS = `pix?inicio=2026-11-23T10%3A00%3A00Z&fim=2026-11-23T11%3A00%3A01Z&${PAGE}`
 
-/** What each bank is asked, written down by hand from where its preset has it. */
+/** Requests to each bank, written down by hand from the source of its preset. */
 const asked: Readonly<
   Record<
     PresetName,
@@ -160,7 +160,7 @@ const asked: Readonly<
 const ADDED = ['x-conta-corrente', 'x-itau-apikey', 'x-itau-correlationid', 'client_id', 'x-skip-mtls-checking']
 
 for (const [name, { token, calls, headers = {} }] of Object.entries(asked)) {
-  test(`[api-pix.14] ${name} is asked as it wants to be`, async (t) => {
+  test(`[api-pix.14] ${name} gets requests in its own form`, async (t) => {
     const { bank, arrived } = await connected(t, name as PresetName)
     await callEach(bank)
     const [first, ...others] = arrived
@@ -180,14 +180,14 @@ for (const [name, { token, calls, headers = {} }] of Object.entries(asked)) {
   })
 }
 
-test('[api-pix.14] an id that no other call has is another one on each call', async (t) => {
+test('[api-pix.14] an id that must be unique differs on each call', async (t) => {
   const { bank, arrived } = await connected(t, 'itau')
   await callEach(bank)
   const ids = arrived.slice(1).map(({ headers }) => headers['x-itau-correlationid'])
   assert.equal(new Set(ids).size, 3)
 })
 
-test('[api-pix.14] what is told of the contract only where there are several accounts is left out where there is one', async (t) => {
+test('[api-pix.14] the account header is left out for a contract with a single account', async (t) => {
   const { bank, arrived } = await connected(t, 'inter', { PIXGATE_BANK_ACCOUNT: '' })
   await callEach(bank)
   assert.ok(arrived.every(({ headers }) => headers['x-conta-corrente'] === undefined))
@@ -208,7 +208,7 @@ for (const [isBehind, shown] of [
 
 const CERTIFICATE = handedOut(100).pkcs12('').toString('base64')
 
-/** What is set, and what is wrong with it. */
+/** Settings, and their faults. */
 const settings: [name: string, environment: Environment, faults: readonly string[]][] = [
   ['all that it needs', { PIXGATE_BANK_PRESET: 'banco-do-brasil' }, []],
   [
@@ -270,7 +270,7 @@ for (const [name, environment, faults] of settings) {
   })
 }
 
-test('[api-pix.14] no preset has been tried at its bank, and each says so', () => {
+test('[api-pix.14] no preset was tried at its bank, and each warns about it', () => {
   for (const [name, { name: called, sources }] of Object.entries(presets)) {
     const environment = {
       ...TOLD,

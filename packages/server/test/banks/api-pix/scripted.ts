@@ -1,6 +1,6 @@
 import type { Outcome, PartnerCall } from '../../../src/banks/link.ts'
 
-/** What a bank of the standard was asked, and what it answers next. */
+/** Requests to a bank of the standard, and its next answers. */
 export interface ScriptedExchange {
   readonly calls: PartnerCall[]
   exchange(call: PartnerCall): Promise<Outcome>

@@ -30,7 +30,7 @@ function connected(grants: readonly Outcome[], answers: readonly Outcome[], form
 
 const bearers = (calls: readonly PartnerCall[]) => calls.map(({ authorization }) => authorization)
 
-test('[api-pix.1] a token is asked for with Basic authentication, the grant and the scopes, as a form', async () => {
+test('[api-pix.1] a token is requested with Basic authentication, the grant and the scopes, as a form', async () => {
   const { link, asked, called } = connected([granted('abc')], [FINE])
   assert.deepEqual(await link.exchange(CALL), FINE)
   const [{ method, path, authorization, form } = {} as PartnerCall] = asked
@@ -46,7 +46,7 @@ test('[api-pix.1] a bank that takes only JSON gets the same as JSON', async () =
   assert.deepEqual(asked[0]?.body, { grant_type: 'client_credentials', scope: 'cob.read pix.read' })
 })
 
-test('[api-pix.1] of a hundred calls at once one asks for a token', async () => {
+test('[api-pix.1] a hundred calls at once request one token', async () => {
   const { link, asked, called } = connected([granted('abc')], Array(100).fill(FINE))
   await Promise.all(Array.from({ length: 100 }, () => link.exchange(CALL)))
   assert.equal(asked.length, 1)
@@ -71,7 +71,7 @@ test('[api-pix.1] a token that ends sooner is used by the calls that waited for 
   assert.equal(asked.length, 2)
 })
 
-test('[api-pix.1] a call that is answered 401 is made once more, with a new token', async () => {
+test('[api-pix.1] a call answered 401 is repeated once, with a new token', async () => {
   const { link, called } = connected([granted('old'), granted('new')], [answered(401, {}), FINE])
   assert.deepEqual(await link.exchange(CALL), FINE)
   assert.deepEqual(bearers(called), ['Bearer old', 'Bearer new'])
@@ -83,14 +83,14 @@ test('[api-pix.1] a call that is answered 401 twice is answered 401', async () =
   assert.equal(called.length, 2)
 })
 
-test('[api-pix.1] of those that a token failed, one asks for a new one', async () => {
+test('[api-pix.1] several calls refused with one token request one new token', async () => {
   const answers = [answered(401, {}), answered(401, {}), FINE, FINE]
   const { link, asked } = connected([granted('old'), granted('new')], answers)
   assert.deepEqual(await Promise.all([link.exchange(CALL), link.exchange(CALL)]), [FINE, FINE])
   assert.equal(asked.length, 2)
 })
 
-/** What asking for a token comes to, and what a call then comes to. */
+/** Outcome of a token request, and of a call after it. */
 const failures: [name: string, outcome: Outcome, call: Outcome][] = [
   ['wrong credentials', answered(401, {}), { kind: 'not sent', reason: 'no token: HTTP 401', httpStatus: 401 }],
   ['a client unknown', answered(400, {}), { kind: 'not sent', reason: 'no token: HTTP 400', httpStatus: 401 }],
@@ -106,26 +106,26 @@ const failures: [name: string, outcome: Outcome, call: Outcome][] = [
   ['nobody there', { kind: 'not sent', reason: 'ECONNREFUSED' }, { kind: 'not sent', reason: 'ECONNREFUSED' }],
 ]
 for (const [name, outcome, call] of failures) {
-  test(`[api-pix.1] [AP-8] without a token no call leaves: ${name}`, async () => {
+  test(`[api-pix.1] [AP-8] without a token no call is sent: ${name}`, async () => {
     const { link, called } = connected([outcome], [FINE])
     assert.deepEqual(await link.exchange(CALL), call)
     assert.equal(called.length, 0)
   })
 }
 
-test('[api-pix.1] a call that was refused stays refused where there is no new token', async () => {
+test('[api-pix.1] a refused call stays refused without a new token', async () => {
   const { link, called } = connected([granted('old'), answered(503, {})], [answered(401, {})])
   assert.deepEqual(await link.exchange(CALL), answered(401, {}))
   assert.equal(called.length, 1)
 })
 
-test('[api-pix.1] a token that could not be had is asked for again by the next call', async () => {
+test('[api-pix.1] after a failed token request the next call requests one again', async () => {
   const { link } = connected([answered(503, {}), granted('abc')], [FINE])
   await link.exchange(CALL)
   assert.deepEqual(await link.exchange(CALL), FINE)
 })
 
-test('[api-pix.1] deadline and window go with both attempts', async () => {
+test('[api-pix.1] deadline and window apply to both attempts', async () => {
   const given: unknown[] = []
   const tokens = createTokens({
     link: scripted(granted('a'), granted('b')),
@@ -151,7 +151,7 @@ test('[api-pix.1] deadline and window go with both attempts', async () => {
   ])
 })
 
-test('[api-pix.1] [P6] a second attempt that did not leave proves nothing of the first', async () => {
+test('[api-pix.1] [P6] an unsent second attempt proves nothing about the first', async () => {
   const { link } = connected(
     [granted('old'), granted('new')],
     [answered(401, {}), { kind: 'not sent', reason: 'timeout' }],

@@ -69,7 +69,7 @@ async function listOf(...pix: readonly object[]) {
   return answer.kind === 'READ' ? answer.page : assert.fail(answer.reason)
 }
 
-test('[efi.2] a payout to a key goes out under our id, from our key, with the document for the bank to check', async () => {
+test('[efi.2] a payout to a key is sent under our id, from our key, with the document for the bank to check', async () => {
   const bank = efiOf(answered(201, TAKEN))
   const answer = await bank.sendPayout(ID, TO_KEY)
   assert.deepEqual([answer.kind, 'payout' in answer && answer.payout.endToEndId], ['ACCEPTED', undefined])
@@ -86,7 +86,7 @@ test('[efi.2] a payout to a key goes out under our id, from our key, with the do
   ])
 })
 
-/** What the bank tells of a payout, and what it comes to. */
+/** A payout as the bank reports it, and the outcome. */
 const told: [name: string, change: object, kind: string, status: string | undefined][] = [
   ['EM_PROCESSAMENTO', { status: 'EM_PROCESSAMENTO' }, 'ACCEPTED', 'PROCESSING'],
   ['REALIZADO', {}, 'FINAL', 'CONFIRMED'],
@@ -151,7 +151,7 @@ test('[efi.3] a failed payout has the code of the rejection', async () => {
   assert.deepEqual([answer.payout.errorCode, answer.payout.errorMessage], ['AC03', 'conta inválida'])
 })
 
-test('[efi.3] a payout is asked about by our id', async () => {
+test('[efi.3] a payout is queried by our id', async () => {
   const bank = efiOf(NOT_SENT)
   assert.equal((await bank.getPayout(ID, TERMS)).kind, 'NOT_FOUND')
   assert.equal(bank.calls[0]?.path, `/v2/gn/pix/enviados/id-envio/${ID_ENVIO}`)
@@ -160,7 +160,7 @@ test('[efi.3] a payout is asked about by our id', async () => {
 const duplicate = answered(409, { nome: 'id_envio_duplicado', mensagem: 'O id já foi utilizado' })
 const blocked = answered(400, { nome: 'documento_bloqueado', mensagem: 'O documento tem bloqueios' })
 
-/** What an order is answered, what the question after it is answered, and what both come to. */
+/** Answer to an order, answer to the query after it, and the outcome of both. */
 const refusals: [name: string, put: Outcome, get: Outcome, kind: string][] = [
   ['a refusal of what is not there', blocked, NOT_SENT, 'REJECTED'],
   ['a refusal of what is there', blocked, answered(200, SENT), 'FINAL'],
@@ -174,7 +174,7 @@ for (const [name, put, get, kind] of refusals) {
   })
 }
 
-test('[efi.1] a refusal is told in its own words', async () => {
+test('[efi.1] a refusal is reported in the bank’s words', async () => {
   assert.deepEqual(await efiOf(blocked, NOT_SENT).sendPayout(ID, TO_KEY), {
     kind: 'REJECTED',
     errorCode: 'documento_bloqueado',
@@ -193,7 +193,7 @@ const CODE = {
   chave: 'a1f4102e-a446-4a57-bcce-6fa48899c1d1',
 }
 
-/** What a code is ordered by, as it was read before. */
+/** The order of a code, as it was read before. */
 async function orderOf(code: object): Promise<QrCodePayoutRequest> {
   const read = await efiOf(answered(200, code)).decodeQrCode('000201')
   assert.ok(read.kind === 'DECODED')
@@ -223,7 +223,7 @@ for (const [name, change] of [
   ['was revised', { revisao: 3 }],
   ['was withdrawn', { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }],
 ] as const)
-  test(`[efi.4] a code that ${name} since it was ordered is not paid; what an earlier attempt did counts`, async () => {
+  test(`[efi.4] a code that ${name} since it was ordered is not paid; an earlier attempt counts`, async () => {
     const order = await orderOf(CODE)
     const changed = answered(200, { ...CODE, ...change })
     const paid = answered(200, { ...SENT, valor: '567.89' })
@@ -244,7 +244,7 @@ for (const [name, outcome] of [
   ['cannot be read', answered(500, undefined)],
   ['is not told', { kind: 'lost', reason: 'timeout' }],
 ] as const)
-  test(`[efi.4] [AP-21] a code that ${name} is not paid, and no money is let go for that`, async () => {
+  test(`[efi.4] [AP-21] a code that ${name} is not paid, and no money is released for that`, async () => {
     const bank = efiOf(outcome as Outcome)
     const { kind, isOfOrderAlone } = await bank.sendPayout(ID, await orderOf(CODE))
     assert.deepEqual([kind, isOfOrderAlone], ['NOT_SENT', true])
@@ -277,7 +277,7 @@ test('[efi.4] a code that decodes to another charge, revision or amount than ord
     assert.equal((await efiOf(answered(200, { ...CODE, ...change }), NOT_SENT).sendPayout(ID, order)).kind, 'REJECTED')
 })
 
-test('[efi.4] [CO-40] reading a code leaves time in which the order may leave, and one that is late is not ordered', async (t) => {
+test('[efi.4] [CO-40] reading a code leaves time to send the order, and a late code is not ordered', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const order = await orderOf(CODE)
   const deadlines: (AbortSignal | undefined)[] = []
@@ -299,7 +299,7 @@ test('[efi.4] [CO-40] reading a code leaves time in which the order may leave, a
   assert.deepEqual([kind, isOfOrderAlone, deadlines.length], ['NOT_SENT', true, 1])
 })
 
-test('[efi.4] [api-pix.15] no code is read while the bank asked us to wait with payouts of codes', async () => {
+test('[efi.4] [api-pix.15] no code is read while the bank’s Retry-After for payouts of codes runs', async () => {
   const asked: PartnerCall[] = []
   const heldBack: EfiOptions['heldBack'] = (call) => {
     asked.push(call)
@@ -324,7 +324,7 @@ test('[efi.4] a static code is refused with a reason, and the bank is not asked'
   assert.deepEqual(bank.calls, [])
 })
 
-test('[efi.4] a code is read by what it asks for now', async () => {
+test('[efi.4] a code is read as it is now', async () => {
   const bank = efiOf(answered(200, CODE))
   assert.deepEqual(await bank.decodeQrCode('000201'), {
     kind: 'DECODED',
@@ -356,7 +356,7 @@ for (const [name, back] of [
   ['as the standard tells what goes back', BACK],
   ['as the bank’s own client types it', BACK_AT],
 ] as const)
-  test(`[efi.3] [efi.5] what came back is read ${name}`, async () => {
+  test(`[efi.3] [efi.5] a return is read ${name}`, async () => {
     const returned = [{ returnId: RTR, valueCents: 234n, occurredAt: Date.parse(BACK_AT.horario) }]
     const told = await efiOf(answered(200, { ...SENT, devolucoes: [back] })).getPayout(ID, { valueCents: 1_234n })
     assert.deepEqual('payout' in told && told.payout.returns, returned)
@@ -424,7 +424,7 @@ for (const saldo of ['100,05', '1e5', '+1.00', '--1.00', '1.005', '.50', '123456
   })
 
 for (const total of ['1e1', '-1.00', '-0.01'])
-  test(`[efi.6] what is blocked is no amount where it is ${total}`, async () => {
+  test(`[efi.6] a blocked amount of ${total} is no amount`, async () => {
     const answer = await efiOf(answered(200, { saldo: '1.00', bloqueios: { total } })).readBalance()
     assert.equal(answer.kind, 'UNKNOWN')
   })
@@ -466,7 +466,7 @@ for (const [name, put, comesTo] of [
     assert.equal((await efiOf(put, untyped).sendPayout(ID, TO_KEY)).kind, 'UNKNOWN')
   })
 
-test('[api-pix.17] times of a sent Pix are true where the bank’s stamps are off', async () => {
+test('[api-pix.17] times of a sent Pix are correct although the bank’s stamps are off', async () => {
   const bank = efiOf(answered(200, SENT))
   bank.stamps?.assume(-3 * 3_600_000)
   const answer = await bank.getPayout(ID, { valueCents: 1_234n })

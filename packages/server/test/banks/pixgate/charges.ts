@@ -3,7 +3,7 @@ import type { ChargeRequest } from '../../../src/banks/port.ts'
 /** Our id of the charge that the tests ask for. */
 export const ID = '0198c0de7a11700080005f1d3c2b1a09'
 
-/** What the tests ask for. */
+/** Charge that the tests request. */
 export const REQUEST: ChargeRequest = {
   valueCents: 15_000n,
   expiresAt: Date.parse('2026-11-22T13:00:00.123Z'),
@@ -13,7 +13,7 @@ export const REQUEST: ChargeRequest = {
   merchant: { pixKey: 'loja@exemplo.com.br', name: 'Loja', city: 'SAO PAULO' },
 }
 
-/** What a bank that does as asked answers. */
+/** Answer of a bank that carries the request out. */
 export const CHARGE = {
   id: ID,
   transactionId: 'bank-1',

@@ -12,7 +12,7 @@ const create = (outcome: Outcome) => answerOf(outcome, judge, (answered) => PROT
 const query = (outcome: Outcome) => queryAnswer(outcome, judge, PROTOCOL.isAbsence)
 const error = { errorCode: 'invalid_key', errorMessage: 'the key is unknown' }
 
-/** What one outcome means to a PUT, a GET and a DELETE. */
+/** Meaning of one outcome for a PUT, a GET and a DELETE. */
 const table: [name: string, outcome: Outcome, put: string, get: string, del: string][] = [
   ['nothing sent', { kind: 'not sent', reason: 'ECONNREFUSED' }, 'NOT_SENT', 'NOT_SENT', 'NOT_SENT'],
   ['answer lost', { kind: 'lost', reason: 'timeout' }, 'UNKNOWN', 'UNKNOWN', 'UNKNOWN'],
@@ -88,7 +88,7 @@ for (const status of ['CANCELLED', 'EXPIRED', 'FAILED']) {
   })
 }
 
-test('[partner.3] [cash-in.returns.6] a paid charge is final and reports its payments, and what went back of them', () => {
+test('[partner.3] [cash-in.returns.6] a paid charge is final and reports its payments and their returns', () => {
   const bare = { endToEndId: 'E2', valueCents: 1, occurredAt: '2026-11-21T13:16:00Z' }
   const returned = { returnId: 'D1', transactionId: 'tx-r', valueCents: 4_000, origin: 'BANK' } as const
   const told = { ...PAYMENT, returns: [{ ...returned, occurredAt: '2026-11-21T13:17:00Z' }] }
@@ -175,7 +175,7 @@ test('[partner.3] an unknown result reports the status that came, if any', () =>
   })
 })
 
-test('[partner.3] whatever a bank answers, it is accepted only as asked and rejected only as documented', () => {
+test('[partner.3] any answer of a bank is accepted only as requested and rejected only as documented', () => {
   const body = fc.oneof(
     fc.jsonValue(),
     fc.record({

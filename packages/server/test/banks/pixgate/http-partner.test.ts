@@ -17,7 +17,7 @@ async function partnerOf(t: TestContext, ...answers: ([status: number, body: unk
   return { ...createHttpPartner(bank.link), received: bank.received }
 }
 
-test('[partner.1] a charge is asked for under our id, in integer centavos, the same on every attempt', async (t) => {
+test('[partner.1] a charge is requested under our id, in integer centavos, the same on every attempt', async (t) => {
   const partner = await partnerOf(t, [201, CHARGE], [200, CHARGE])
   assert.equal((await partner.createCharge(ID, REQUEST)).kind, 'ACCEPTED')
   assert.equal((await partner.createCharge(ID, REQUEST)).kind, 'ACCEPTED')
@@ -44,14 +44,14 @@ test('[partner.3] optional members are left out', async (t) => {
   ])
 })
 
-test('[partner.3] the whole range of amounts survives the journey', async (t) => {
+test('[partner.3] the whole range of amounts is transmitted exactly', async (t) => {
   const valueCents = 999_999_999_999n
   const partner = await partnerOf(t, [201, { ...CHARGE, valueCents: Number(valueCents) }])
   const accepted = await partner.createCharge(ID, { ...REQUEST, valueCents })
   assert.equal(accepted.kind === 'ACCEPTED' && accepted.charge.valueCents, valueCents)
 })
 
-test('[partner.3] nobody listens: every call is NOT_SENT', async (t) => {
+test('[partner.3] no listener: every call is NOT_SENT', async (t) => {
   const partner = createHttpPartner(linkTo(t, await closedPort()))
   const answers = await Promise.all([
     partner.createCharge(ID, REQUEST),
@@ -75,7 +75,7 @@ for (const [name, known, kind] of [
   ['nothing', [404, { errorCode: 'not_found' }], 'REJECTED'],
   ['no answer', undefined, 'UNKNOWN'],
 ] as const) {
-  test(`[partner.3] a conflict is asked about first; the bank has ${name}: ${kind}`, async (t) => {
+  test(`[partner.3] a conflict causes a query first; the bank has ${name}: ${kind}`, async (t) => {
     const partner = await partnerOf(t, [409, { errorCode: 'conflict' }], known && [...known])
     assert.equal((await partner.createCharge(ID, REQUEST)).kind, kind)
     assert.deepEqual(
@@ -85,7 +85,7 @@ for (const [name, known, kind] of [
   })
 }
 
-test('[partner.3] a conflict that could not be asked about is unknown, not unsent', async (t) => {
+test('[partner.3] a conflict whose query fails is unknown, not unsent', async (t) => {
   const deadline = new AbortController()
   const bank = await scriptedBank(t, (response) => answer(response, 409, { errorCode: 'conflict' }))
   const link = {
@@ -191,7 +191,7 @@ for (const [name, known, kind] of [
   ['another amount', [200, { ...payouts.CONFIRMED, valueCents: 1 }], 'CONTRADICTED'],
   ['no answer', undefined, 'UNKNOWN'],
 ] as const) {
-  test(`[partner.3] [CO-14] a conflict about a payout is asked about first; the bank has ${name}: ${kind}`, async (t) => {
+  test(`[partner.3] [CO-14] a conflict of a payout causes a query first; the bank has ${name}: ${kind}`, async (t) => {
     const partner = await partnerOf(t, [409, { errorCode: 'conflict' }], known && [...known])
     assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST)).kind, kind)
     assert.deepEqual(

@@ -33,14 +33,14 @@ function readable(event: object, route?: PartnerRoute): ReadableEvent {
   return reading
 }
 
-test('[partner-inbox.4] fields that we do not know are ignored, and so are absent optional ones', () => {
+test('[partner-inbox.4] unknown fields are ignored, and optional ones may be absent', () => {
   const { payer, endToEndId, externalId, ...least } = EVENT
   assert.equal(faultOf({ ...EVENT, somethingNew: { of: ['the bank'] }, payer: { ...payer, phone: '1' } }), undefined)
   assert.equal(faultOf(least), undefined)
   assert.equal(faultOf({ ...EVENT, externalId: null, endToEndId: null, payer: null, feeCents: null }), undefined)
 })
 
-test('[partner-inbox.4] [EV-11] an authentic body that is no event has a fault that names the field and repeats no value', () => {
+test('[partner-inbox.4] [EV-11] an authentic body that is no event has a fault that names the field without its value', () => {
   const wrong: Record<string, object> = {
     valueCents: { ...EVENT, valueCents: 0 },
     'valueCents ': { ...EVENT, valueCents: -1 },
@@ -116,7 +116,7 @@ test('[partner-inbox.9] [EV-37] a return without its id is identified by its con
   }
 })
 
-test('[partner-inbox.12] [EV-34] a reversal names the payment that it is of, unless the return’s own id stands there', () => {
+test('[partner-inbox.12] [EV-34] a reversal names its payment, unless the field has the return’s own id', () => {
   const returnId = `D${'1'.repeat(20)}abcdefghijk`
   for (const [given, named] of [
     [{ endToEndId: 'E1' }, 'E1'],
@@ -135,13 +135,13 @@ function keyOf(event: object, route: PartnerRoute = 'cash-in'): string {
   return dedupeKeyOf({ endpoint: route, isProven: true }, read(event, route))
 }
 
-test('[partner-inbox.3] [EV-37] an event that lacks something stands in the way of no whole one', () => {
+test('[partner-inbox.3] [EV-37] an incomplete event does not block a complete one', () => {
   const { valueCents, occurredAt, ...least } = EVENT
   const keys = [{ ...least, valueCents }, { ...least, occurredAt }, least, EVENT].map((event) => keyOf(event))
   assert.equal(new Set(keys).size, 4)
 })
 
-test('[partner-inbox.7] [EV-31] another time is another content of the same event', () => {
+test('[partner-inbox.7] [EV-31] the same event with another time has other content', () => {
   const contentAt = (occurredAt: string) => readable({ ...EVENT, occurredAt }).content
   assert.equal(contentAt('2026-11-21T13:15:00.500Z'), contentAt('2026-11-21T10:15:00.5-03:00'))
   assert.notEqual(contentAt('2026-11-21T13:15:00.500Z'), contentAt('2026-11-21T14:15:00.500Z'))
@@ -156,7 +156,7 @@ test('[partner-inbox.13] [EV-36] an unreadable event names the operation where i
   assert.partialDeepStrictEqual(about.named, { subject: 'charge', references: { externalId: 'order-1' } })
 })
 
-test('[partner-inbox.3] the same event is the same, whatever else it says', () => {
+test('[partner-inbox.3] an event is identified without its other fields', () => {
   const key = keyOf(EVENT)
   for (const same of [
     { eventId: 'event-2' },
@@ -210,7 +210,7 @@ for (const [kind, words] of Object.entries(WORDS)) {
   })
 }
 
-test('[partner-inbox.6] a confirmation without an end-to-end id confirms nothing: the bank is asked', () => {
+test('[partner-inbox.6] a confirmation without an end-to-end id confirms nothing: the bank is queried', () => {
   const { endToEndId, ...rest } = EVENT
   for (const event of [rest, { ...rest, endToEndId: null }]) {
     assert.partialDeepStrictEqual(readable(event), { kind: 'changed', saysMoneyMoved: true })

@@ -3,7 +3,7 @@ import type { KeyPayoutRequest, QrCodePayoutRequest } from '../../../src/banks/p
 /** Our id of the payout that the tests send. */
 export const ID = '0198c0de7a11700080005f1d3c2b1a10'
 
-/** What the tests send. */
+/** Orders of the tests. */
 export const REQUEST: KeyPayoutRequest = {
   valueCents: 15_000n,
   description: 'Repasse 1',
@@ -17,10 +17,10 @@ export const QR_CODE_REQUEST: QrCodePayoutRequest = {
   decodeId: 'decode-1',
 }
 
-/** What a bank that does as told answers. */
+/** Answer of a bank that carries the order out. */
 export const PROCESSING = { id: ID, transactionId: 'bank-1', status: 'PROCESSING', valueCents: 15_000 }
 
-/** What it says when it is done. */
+/** Its answer once it is done. */
 export const CONFIRMED = {
   ...PROCESSING,
   status: 'CONFIRMED',

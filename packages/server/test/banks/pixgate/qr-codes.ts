@@ -1,4 +1,4 @@
-/** What a bank tells of a QR code. */
+/** A bank's decoding of a QR code. */
 export const QR_CODE = {
   decodeId: 'decode-1',
   valueCents: 15_000,

@@ -3,17 +3,17 @@ import type { RefundRequest } from '../../../src/banks/port.ts'
 /** Our id of the refund that the tests send. */
 export const ID = '0198c0de7a11700080005f1d3c2b1a11'
 
-/** What the tests send. */
+/** Orders of the tests. */
 export const REQUEST: RefundRequest = {
   endToEndId: 'E9999901020261121131500aB3dE5fG7',
   valueCents: 5_000n,
   reason: 'Devolvido',
 }
 
-/** What a bank that does as told answers. */
+/** Answer of a bank that carries the order out. */
 export const PROCESSING = { id: ID, transactionId: 'bank-2', status: 'PROCESSING', valueCents: 5_000 }
 
-/** What it says when it is done. */
+/** Its answer once it is done. */
 export const CONFIRMED = {
   ...PROCESSING,
   status: 'CONFIRMED',

@@ -4,7 +4,7 @@ import net, { type AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { openPartnerLink, type PartnerLink, type PartnerLinkOptions } from '../../../src/banks/link.ts'
 
-/** What the bank was asked. */
+/** A request that reached the bank. */
 export interface Received {
   readonly method: string | undefined
   readonly path: string | undefined
@@ -40,7 +40,7 @@ export function linkTo(t: TestContext, url: string, options: Partial<PartnerLink
   return link
 }
 
-/** An address where nobody listens. */
+/** An address without a listener. */
 export async function closedPort(): Promise<string> {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -2,9 +2,9 @@ import { buildDynamicBrCode } from '@pixgate/brcode'
 
 /**
  * A bank that has nothing in common with ours: lines of words, reais with two decimals, no signature, nothing that is done
- * once when it is told twice, no payouts. It lives in the test's own process.
+ * once when it gets an order twice, no payouts. It runs in the test's own process.
  *
- * | it is told | it answers |
+ * | it receives | it answers |
  * | --- | --- |
  * | `NOVA <ref> <reais> <end>` | `OK <tid> <code>` |
  * | `VER <ref>` | `NADA`, or `COB <tid> <status> <reais> <end> <code>` and a `PIX …` and `DEV …` for each movement |
@@ -24,7 +24,7 @@ export class TinyBank {
     this.#nowMs = nowMs
   }
 
-  /** Says something to it. `LOST`: nobody knows whether it heard. */
+  /** Sends it a message. `LOST`: it is unknown whether it arrived. */
   async exchange(words: string): Promise<string> {
     this.heard.push(words)
     const answer = this.#answer(words)
@@ -61,7 +61,7 @@ export class TinyBank {
     return { charges: this.#charges.length, refunds: this.#refunds.length }
   }
 
-  /** What it holds for us. */
+  /** Its balance of ours. */
   get heldCents(): number {
     const received = this.#charges.flatMap(({ reais, payments }) => payments.map(() => centsOf(reais)))
     const gone = this.#refunds.filter(({ status }) => status === 'DEVOLVIDO').map(({ reais }) => centsOf(reais))

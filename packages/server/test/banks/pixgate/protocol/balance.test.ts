@@ -3,13 +3,13 @@ import test, { type TestContext } from 'node:test'
 import { createHttpPartner } from '../../../../src/banks/pixgate/bank.ts'
 import { answer, scriptedBank } from '../scripted-bank.ts'
 
-/** What a bank's answer to a reading of the balance is taken for. */
+/** Outcome of a bank's answer to a reading of the balance. */
 async function read(t: TestContext, status: number, body: unknown) {
   const bank = await scriptedBank(t, (response) => answer(response, status, body))
   return { told: await createHttpPartner(bank.link).readBalance(), received: bank.received }
 }
 
-test('[close.11] a balance is read, below zero too, with the time that it is of where the bank says it', async (t) => {
+test('[close.11] a balance is read, below zero too, with its time if the bank sends one', async (t) => {
   const asOf = '2026-11-22T12:00:00.250Z'
   const { told, received } = await read(t, 200, { availableCents: -150, asOf, blockedCents: 1 })
   assert.deepEqual(told, { kind: 'READ', balance: { availableCents: -150n, asOf: Date.parse(asOf) } })
@@ -26,7 +26,7 @@ for (const body of [
   { availableCents: 0.5 },
   { availableCents: 1, asOf: 'now' },
 ]) {
-  test(`[close.11] no balance is ${JSON.stringify(body)}`, async (t) => {
+  test(`[close.11] ${JSON.stringify(body)} is no balance`, async (t) => {
     const { told } = await read(t, 200, body)
     assert.deepEqual(told, { kind: 'UNKNOWN', reason: 'unreadable body', httpStatus: 200 })
   })

@@ -8,7 +8,7 @@ import { payout } from '../../../cash-out/bank-answers.ts'
 import { CONFIRMED, ID, PROCESSING, QR_CODE_REQUEST, REQUEST, RETURN } from '../payouts.ts'
 
 const TERMS: PayoutTerms = { valueCents: 15_000n, pixKey: '52998224725' }
-/** What the bank echoes of the order. */
+/** The bank's echo of the order. */
 const OURS = { id: ID, transactionId: 'bank-1', valueCents: 15_000n }
 const RETURNED = { ...CONFIRMED, status: 'RETURNED', returns: [RETURN] }
 
@@ -20,7 +20,7 @@ test('[partner.3] a payout that is being made is accepted', () => {
   assert.deepEqual(judge(PROCESSING), { kind: 'ACCEPTED', payout: payout('PROCESSING', OURS) })
 })
 
-test('[partner.3] a confirmed payout is final, in integer centavos and instants, with whom it reached', () => {
+test('[partner.3] a confirmed payout is final, in integer centavos and instants, with its recipient', () => {
   assert.deepEqual(judge(CONFIRMED), {
     kind: 'FINAL',
     payout: payout('CONFIRMED', {
@@ -50,7 +50,7 @@ test('[partner.3] a returned payout is final and reports each return', () => {
   ])
 })
 
-test('[partner.3] [P7] a return is reported whatever the status word', () => {
+test('[partner.3] [P7] a return is reported under any status word', () => {
   for (const told of [PROCESSING, CONFIRMED, { ...PROCESSING, status: 'FAILED' }]) {
     const answer = judge({ ...told, returns: [RETURN] })
     assert.equal('payout' in answer && answer.payout.returns.length, 1, told.status)
@@ -85,7 +85,7 @@ for (const [echo, reason] of [
   }
 }
 
-test('[partner.3] [P7] the amount that left is reported where it is another than asked for', () => {
+test('[partner.3] [P7] the amount sent is reported where it differs from the order', () => {
   const answer = judge({ ...CONFIRMED, valueCents: 14_999 })
   assert.deepEqual(answer.kind === 'CONTRADICTED' && [answer.payout.status, answer.payout.valueCents], [
     'CONFIRMED',
@@ -93,13 +93,13 @@ test('[partner.3] [P7] the amount that left is reported where it is another than
   ])
 })
 
-test('[partner.3] a key is compared where both sides tell one', () => {
+test('[partner.3] keys are compared where both sides name one', () => {
   const told = { ...CONFIRMED, recipient: { ...CONFIRMED.recipient, pixKey: '52998224725' } }
   assert.equal(judge(told).kind, 'FINAL')
   assert.equal(judge(told, { valueCents: 15_000n }).kind, 'FINAL')
 })
 
-test('[partner.3] a payout to a key must echo it, one for a QR code tells no key', () => {
+test('[partner.3] a payout to a key must echo it, one for a QR code names no key', () => {
   assert.deepEqual(payoutTerms(REQUEST), TERMS)
   assert.deepEqual(payoutTerms(QR_CODE_REQUEST), { valueCents: 15_000n })
 })
@@ -119,7 +119,7 @@ for (const [name, fault] of [
   })
 }
 
-test('[partner.3] whatever the bank answers, only what echoes correctly and carries its proof is accepted as done', () => {
+test('[partner.3] of any answer only a correct echo with its proof is accepted as done', () => {
   const body = fc.record(
     {
       id: fc.constantFrom(ID, 'another'),

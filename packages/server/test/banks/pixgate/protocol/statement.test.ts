@@ -20,7 +20,7 @@ const TARIFF = { ...PAYMENT, kind: 'TARIFF', valueCents: 50, sign: '-' }
 
 const PAGE = { entries: [PAYMENT, RETURN, TARIFF], openingCents: -100, closingCents: -150, nextCursor: null }
 
-/** What a bank's answer to a reading of the statement is taken for. */
+/** Outcome of a bank's answer to a reading of the statement. */
 async function read(t: TestContext, status: number, body: unknown, query = QUERY) {
   const bank = await scriptedBank(t, (response) => answer(response, status, body))
   return { told: await createHttpPartner(bank.link).readStatement(query), received: bank.received }
@@ -69,7 +69,7 @@ for (const [name, body] of [
   ['a NUL in an id', { ...PAGE, entries: [{ ...PAYMENT, endToEndId: 'E\u0000' }] }],
   ['no reference', { ...PAGE, entries: [{ ...PAYMENT, reference: '' }] }],
 ] as const) {
-  test(`[statement.3] [PL-13] a statement with ${name} is UNKNOWN as a whole`, async (t) => {
+  test(`[statement.3] [PL-13] a whole statement with ${name} is UNKNOWN`, async (t) => {
     const { told } = await read(t, 200, body)
     assert.equal(told.kind, 'UNKNOWN')
   })
