@@ -5,7 +5,12 @@ import { runDemo } from './run-demo.ts'
 test('[config.5] [sandbox.20] [api-pix.13] the demo runs with a simulated Efí over mTLS, tokens and callbacks', async (t) => {
   const { exitCode, stdout, stderr } = await runDemo(t, {}, '--bank', 'efi')
   assert.equal(exitCode, 0, stdout + stderr)
-  for (const line of [/✔ connection /, /✔ webhook +the bank reached/, /✔ Payout +CONFIRMED/, /✔ QR payout +CONFIRMED/]) {
+  for (const line of [
+    /✔ connection /,
+    /✔ webhook +the bank reached/,
+    /✔ Payout +CONFIRMED/,
+    /✔ QR payout +CONFIRMED/,
+  ]) {
     assert.match(stdout, line)
   }
 })
