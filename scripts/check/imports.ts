@@ -63,9 +63,6 @@ const table: readonly Unit[] = [
 
   { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
   { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },
-  { unit: 'sdk', level: '–', mayImport: [] },
-  { unit: 'cli', level: '–', mayImport: ['sdk'] },
-  { unit: 'console', level: '–', mayImport: ['sdk', 'spec'] },
 ]
 
 /** `import … from '…'`, `import '…'`, `export … from '…'` and `import('…')`. */

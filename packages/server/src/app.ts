@@ -40,7 +40,7 @@ import { createIds, type Ids } from './platform/ids.ts'
 import { createFailureReport } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/runtime.ts'
-import { createPreviousSecretReports, type OnPreviousSecret } from './platform/secrets.ts'
+import { createPreviousSecretReports, type OnPreviousSecretUsed } from './platform/secrets.ts'
 import { StartupError } from './platform/startup-error.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createRefundInModule } from './refund-in/index.ts'
@@ -208,11 +208,11 @@ async function buildModules(base: Base, workers: Workers) {
   const fault = config.mode === 'production' ? faultInProduction(bank) : undefined
   if (fault !== undefined) throw new StartupError(fault)
   const partner = guardCalls(bank, { ...base, configured: config.bank, onCall: base.metrics.onBankCall })
-  const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
-  const { access, logins } = buildAccess(base, onPreviousSecret)
+  const onPreviousSecretUsed = createPreviousSecretReports(base.logger, metrics.onPreviousSecretUsed)
+  const { access, logins } = buildAccess(base, onPreviousSecretUsed)
   const { identityWatch, installation } = await buildIdentity(base, engine)
   const operations = buildOperations(base, { engine, partner, access, identityWatch, installation }, workers)
-  const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
+  const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecretUsed })
   return {
     ...operations,
     signing,
@@ -256,17 +256,17 @@ interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
   readonly engine: Engine
   readonly bank: Bank
   readonly partner: GuardedBank
-  readonly onPreviousSecret: OnPreviousSecret
+  readonly onPreviousSecretUsed: OnPreviousSecretUsed
 }
 
-function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: EvidenceNeeds) {
+function buildEvidence(base: Base, { bank, onPreviousSecretUsed, ...needs }: EvidenceNeeds) {
   const { config, databases, metrics } = base
   const inbox = createPartnerInboxModule({
     ...base,
     ...needs,
     database: databases.inbox,
     inbound: bank.inbound,
-    observer: { ...metrics.inbox, onPreviousSecret },
+    observer: { ...metrics.inbox, onPreviousSecretUsed },
   })
   const statements = createStatementModule({
     ...base,
@@ -278,11 +278,11 @@ function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: Evidenc
   return { inbox, statements }
 }
 
-function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
+function buildAccess(base: Base, onPreviousSecretUsed: OnPreviousSecretUsed) {
   const { config, metrics } = base
   const database = base.databases.api
   const { onRefused } = metrics
-  const access = createAccessModule({ ...base, ...config, database, onRefused, onPreviousSecret })
+  const access = createAccessModule({ ...base, ...config, database, onRefused, onPreviousSecretUsed })
   return { access, logins: auditLogins(access.authenticateOperator, { ...base, database }) }
 }
 
@@ -324,8 +324,8 @@ function buildOperations(
       approvalFromCents: config.approvalFromCents,
     },
     holders: {
-      people: access.everybody,
-      version: access.holdersVersion,
+      people: access.allOperators,
+      version: access.deactivationCount,
       keysDeactivatedAt: access.keysDeactivatedAt,
     },
     refunds,
@@ -367,9 +367,9 @@ function measure(
 ): void {
   const { engine, partner, verifier, auditKeeper } = modules
   const breakers = () => ({
-    orders: breakerStateOf(partner.sendsWanted()),
-    charges: breakerStateOf(partner.chargesWanted()),
-    qr_codes: breakerStateOf(partner.qrCodesWanted()),
+    orders: breakerStateOf(partner.allowedSends()),
+    charges: breakerStateOf(partner.allowedCharges()),
+    qr_codes: breakerStateOf(partner.allowedQrCodes()),
   })
   const pools = () => Object.fromEntries(Object.entries(databases).map(([pool, database]) => [pool, database.use()]))
   metrics.measure(

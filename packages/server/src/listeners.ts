@@ -72,8 +72,8 @@ function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Mod
       'api-key': access.authenticateKey,
       admin: logins.authenticate,
       partner: inbox.authenticatePartner,
-      admit: (request: IncomingRequest, caller: Caller) => {
-        const judge = caller.credential === 'api-key' ? access.admitKey : access.admitOperator
+      authorize: (request: IncomingRequest, caller: Caller) => {
+        const judge = caller.credential === 'api-key' ? access.authorizeKey : access.authorizeOperator
         judge(request, caller)
       },
       onUnreadPartner: inbox.onUnread,
@@ -157,5 +157,5 @@ function operatorHandlersOf(base: Base, modules: Modules) {
 
 /** All operators, and the counter of deactivations of keys and operators. */
 function operatorsOf({ access }: Pick<Modules, 'access'>) {
-  return { people: access.everybody, deactivations: access.holdersVersion }
+  return { people: access.allOperators, deactivations: access.deactivationCount }
 }

@@ -46,7 +46,7 @@ export function startWatch(base: Base, modules: Modules, workers: Workers): void
   const { databases, clock, databaseNow, logger } = base
   const lookAtWork = createLateWorkWatch({
     ...createHealthStore(databases.api),
-    orders: () => breakerStateOf(modules.partner.sendsWanted()),
+    orders: () => breakerStateOf(modules.partner.allowedSends()),
     logger,
   })
   const lookAtClock = createClockWatch({ clock, databaseNow, logger })

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import { secretsEqual, sha256Hex } from '../platform/crypto.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
 import { networkOf } from '../platform/networks.ts'
-import type { OnPreviousSecret } from '../platform/secrets.ts'
+import type { OnPreviousSecretUsed } from '../platform/secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts'
 import {
   apiKeyFormat,
@@ -102,7 +102,7 @@ export function createApiKeyAuthenticator(options: AuthenticatorOptions): Authen
   }
 }
 
-export interface ApiKeyAdmissionOptions {
+export interface ApiKeyAuthorizerOptions {
   readonly clock: Clock
   readonly reports: RefusalReports
   /** Requests per key; 0: unlimited. */
@@ -115,10 +115,10 @@ export interface ApiKeyAdmissionOptions {
  * Checks whether an authenticated caller may make this call now.
  * @throws Refusal `rate_limited` (429) · `insufficient_scope` (403)
  */
-export type AdmitApiKey = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
+export type AuthorizeApiKey = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
 
 /** Checks rate limit and scope of a key. @source rules#api-keys.8, rules#http.12 */
-export function createApiKeyAdmission(options: ApiKeyAdmissionOptions): AdmitApiKey {
+export function createApiKeyAuthorizer(options: ApiKeyAuthorizerOptions): AuthorizeApiKey {
   const requests = options.rateLimitPerMinute === 0 ? undefined : requestBuckets(options)
   return ({ endpoint: { scope }, remoteAddress }, { id, scopes }) => {
     const waitMs = requests?.take(id) ?? 0
@@ -129,7 +129,7 @@ export function createApiKeyAdmission(options: ApiKeyAdmissionOptions): AdmitApi
   }
 }
 
-function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAdmissionOptions): TokenBuckets {
+function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAuthorizerOptions): TokenBuckets {
   const atOnce = Math.floor((rateLimitPerMinute * limits.rateLimitBurstSeconds) / 60)
   return createTokenBuckets(clock, {
     perMinute: rateLimitPerMinute,
@@ -178,7 +178,7 @@ function createConfiguredTokens(
 }
 
 export interface OperatorAuthenticatorOptions extends ConfiguredTokens, AuthenticatorOptions {
-  readonly onPreviousSecret?: OnPreviousSecret
+  readonly onPreviousSecretUsed?: OnPreviousSecretUsed
   /** Whether a named admin is active. @throws DatabaseUnavailable */
   readonly hasAdmin: () => Promise<boolean>
 }
@@ -226,7 +226,7 @@ export function createOperatorAuthenticator(options: OperatorAuthenticatorOption
       reports.operator('retired_admin_token', remoteAddress)
       throw new Refusal('unauthorized')
     }
-    if (previousSecret !== undefined) options.onPreviousSecret?.(previousSecret)
+    if (previousSecret !== undefined) options.onPreviousSecretUsed?.(previousSecret)
     return caller
   }
 
@@ -246,10 +246,10 @@ export function createOperatorAuthenticator(options: OperatorAuthenticatorOption
 }
 
 /** Checks whether an authenticated operator may make this call. @throws Refusal `insufficient_role` (403) */
-export type AdmitOperator = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
+export type AuthorizeOperator = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
 
 /** @source rules#operators.3 */
-export function createOperatorAdmission(reports: RefusalReports): AdmitOperator {
+export function createOperatorAuthorizer(reports: RefusalReports): AuthorizeOperator {
   return ({ endpoint, remoteAddress }, { id, role }) => {
     if (endpoint.role === undefined || (role !== undefined && roleIncludes(role, endpoint.role))) return
     reports.operator('insufficient_role', remoteAddress, id)

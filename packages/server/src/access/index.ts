@@ -2,20 +2,20 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import type { OnPreviousSecret } from '../platform/secrets.ts'
+import type { OnPreviousSecretUsed } from '../platform/secrets.ts'
 import { createAccessHandlers } from './api.ts'
 import {
   type ConfiguredTokens,
-  createApiKeyAdmission,
   createApiKeyAuthenticator,
-  createOperatorAdmission,
+  createApiKeyAuthorizer,
   createOperatorAuthenticator,
+  createOperatorAuthorizer,
 } from './authenticate.ts'
 import { createCredentialCache, createLastUsed, keysDeactivatedAt, type Mode, markUsed } from './credentials.ts'
-import { everybody, hasAdmin, holdersVersion } from './operators.ts'
+import { allOperators, deactivationCount, hasAdmin } from './operators.ts'
 import { createRefusalReports, type OnRefused } from './refusals.ts'
 
-export { HoldersChanged, holdActive, isApprover, isMadeBy, isSamePerson, type Person } from './operators.ts'
+export { HoldersChanged, isApprover, isCreatedBy, isSamePerson, lockActiveOperator, type Person } from './operators.ts'
 export { REFUSAL_REASONS } from './refusals.ts'
 
 export interface AccessOptions extends ConfiguredTokens {
@@ -27,7 +27,7 @@ export interface AccessOptions extends ConfiguredTokens {
   /** Requests per key; 0: unlimited. */
   readonly rateLimitPerMinute: number
   readonly onRefused: OnRefused
-  readonly onPreviousSecret: OnPreviousSecret
+  readonly onPreviousSecretUsed: OnPreviousSecretUsed
 }
 
 /** More credentials than any installation uses concurrently. */
@@ -45,13 +45,17 @@ export function createAccessModule(options: AccessOptions) {
   return {
     handlers: createAccessHandlers(shared),
     authenticateKey: createApiKeyAuthenticator(shared),
-    admitKey: createApiKeyAdmission({ ...shared, keysMax: CREDENTIALS_MAX }),
+    authorizeKey: createApiKeyAuthorizer({ ...shared, keysMax: CREDENTIALS_MAX }),
     authenticateOperator: createOperatorAuthenticator({ ...shared, hasAdmin: () => hasAdmin(database) }),
-    admitOperator: createOperatorAdmission(reports),
+    authorizeOperator: createOperatorAuthorizer(reports),
     /** All operators ever created, in their current state. @throws DatabaseUnavailable */
-    everybody: () => everybody(database),
-    /** Number of deactivations of keys and operators; to be read before the holders. @throws DatabaseUnavailable */
-    holdersVersion: () => holdersVersion(database),
+    allOperators: () => allOperators(database),
+    /**
+     * Number of deactivations of keys and operators. Read it before the list: if it has changed at the commit, the list
+     * is stale.
+     * @throws DatabaseUnavailable
+     */
+    deactivationCount: () => deactivationCount(database),
     /** Deactivation times by key id; `null` for active keys. @throws DatabaseUnavailable */
     keysDeactivatedAt: (ids: readonly string[]) => keysDeactivatedAt(database, ids),
     /** @source rules#api-keys.11, rules#operators.4 */

@@ -26,11 +26,11 @@ export function isSamePerson(person: Person, id: string, people: readonly Person
  * @param id of the possible creator, under any of their tokens
  * @source rules#cases.41
  */
-export function isMadeBy({ madeBy }: Person, id: string, people: readonly Person[]): boolean {
+export function isCreatedBy({ madeBy }: Person, id: string, people: readonly Person[]): boolean {
   if (madeBy === null) return false
   const maker = people.find((person) => person.id === madeBy)
   if (madeBy === id || maker === undefined) return madeBy === id
-  return isSamePerson(maker, id, people) || isMadeBy(maker, id, people)
+  return isSamePerson(maker, id, people) || isCreatedBy(maker, id, people)
 }
 
 /**
@@ -59,35 +59,38 @@ export interface Person {
   readonly madeBy: string | null
 }
 
-const everybodyStatement = statement<[], Person>(
-  'access.everybody',
+const allOperatorsStatement = statement<[], Person>(
+  'access.all_operators',
   `SELECT id, name, role, deactivated_at IS NULL AS "isActive", created_by AS "madeBy" FROM credential
     WHERE kind = 'operator'`,
 )
 
 /** All operators ever created, in their current state. */
-export function everybody(queries: Queries): Promise<Person[]> {
-  return queries.rows(everybodyStatement, [])
+export function allOperators(queries: Queries): Promise<Person[]> {
+  return queries.rows(allOperatorsStatement, [])
 }
 
-const holdActiveStatement = statement<[id: string], { id: string }>(
-  'access.hold_active',
+const lockActiveOperatorStatement = statement<[id: string], { id: string }>(
+  'access.lock_active_operator',
   "SELECT id FROM credential WHERE kind = 'operator' AND id = $1 AND deactivated_at IS NULL FOR SHARE",
 )
 
 /** Locks an operator against deactivation until the transaction ends. @returns whether it is active */
-export async function holdActive(queries: Queries, id: string): Promise<boolean> {
-  return (await queries.rows(holdActiveStatement, [id])).length > 0
+export async function lockActiveOperator(queries: Queries, id: string): Promise<boolean> {
+  return (await queries.rows(lockActiveOperatorStatement, [id])).length > 0
 }
 
-const holdersVersionStatement = statement<[], { version: bigint }>(
-  'access.holders_version',
+const deactivationCountStatement = statement<[], { version: bigint }>(
+  'access.deactivation_count',
   `SELECT version FROM control WHERE name = 'holders'`,
 )
 
-/** Number of deactivations of keys and operators; to be read before the holders. */
-export async function holdersVersion(queries: Queries): Promise<bigint> {
-  const [row] = await queries.rows(holdersVersionStatement, [])
+/**
+ * Number of deactivations of keys and operators. Read it before the list: if it has changed at the commit, the list is
+ * stale.
+ */
+export async function deactivationCount(queries: Queries): Promise<bigint> {
+  const [row] = await queries.rows(deactivationCountStatement, [])
   if (!row) throw new Error('the row of the control «holders» is missing')
   return row.version
 }

@@ -15,7 +15,7 @@ import type { Difference, TripWire } from './trip-wire.ts'
 
 export interface DifferencesOptions {
   readonly store: StatementStore
-  readonly partner: Pick<StatementPartner, 'listedWithinMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
+  readonly partner: Pick<StatementPartner, 'statementDelayMs'> & Partial<Pick<PayoutPartner, 'getPayout'>>
   readonly receivers: Receivers
   readonly tripWire: TripWire
   readonly engine: Pick<Engine, 'execute'>
@@ -226,10 +226,10 @@ export class Differences {
     const { store, partner, tripWire } = this.#options
     await store.fillGaps(nowMs)
     // Missing in an earlier reading, and in this one.
-    const gaps = await store.gapsToReport(nowMs, partner.listedWithinMs, BATCH)
+    const gaps = await store.gapsToReport(nowMs, partner.statementDelayMs, BATCH)
     await tripWire.report(gaps.map(missing))
     await store.noteGapsReported(gaps, nowMs)
-    const soonestMs = Math.min(...Object.values(partner.listedWithinMs))
+    const soonestMs = Math.min(...Object.values(partner.statementDelayMs))
     await store.noteGaps(nowMs, nowMs - soonestMs, readFrom + limits.statementClockSkewMs)
   }
 }

@@ -115,7 +115,7 @@ async function begin({ store, partner, clock, ids }: StatementJobsOptions): Prom
   if (!mark) return undefined
   const readFrom = mark.readFrom ?? firstFrom(startedAt, await store.oldestOperationAt())
   if (mark.readFrom === null) await store.readFrom(leaseId, readFrom)
-  if (mark.stampOffsetMs !== null) partner.stamps?.assume(mark.stampOffsetMs)
+  if (mark.stampOffsetMs !== null) partner.clockOffset?.assume(mark.stampOffsetMs)
   const window = windowAt(startedAt, readFrom, mark.matchedUntil)
   return { leaseId, startedAt, readFrom, mark, window, cursors: new Set(), pages: [], cursor: null }
 }
@@ -143,8 +143,8 @@ async function readAgain(
 }
 
 /** Lists that look back beyond the first window contain older movements, which are skipped. */
-function newsOf({ entries, looksBack }: StatementPage, { readFrom }: Reading): StatementPage['entries'] {
-  return looksBack ? entries.filter(({ occurredAt }) => occurredAt >= readFrom) : entries
+function newsOf({ entries, reachesBeforeWindow }: StatementPage, { readFrom }: Reading): StatementPage['entries'] {
+  return reachesBeforeWindow ? entries.filter(({ occurredAt }) => occurredAt >= readFrom) : entries
 }
 
 /** @returns whether to go on matching; extends the lease */
@@ -161,7 +161,7 @@ function finishOf(
 ): FinishedReading {
   const matchedUntil = markAfter(window, mark.matchedUntil, waiting, startedAt)
   const dueAt = isMore ? startedAt : startedAt + limits.statementReadEveryMs
-  return { matchedUntil, readAt: startedAt, dueAt, stampOffsetMs: partner.stamps?.offsetMs() }
+  return { matchedUntil, readAt: startedAt, dueAt, stampOffsetMs: partner.clockOffset?.offsetMs() }
 }
 
 function tellBroken(logger: Logger, { startedAt, mark, window }: Reading, reason: string): void {

@@ -277,7 +277,7 @@ export function createStatementLines(database: Database, receivers: Receivers): 
   return {
     accepts: async (kind, operationId) =>
       isAttributable(kind) && (await database.rows(selectKind, [operationId]))[0]?.kind === SUBJECT_KINDS[kind],
-    command: async ({ kind, direction, movementId }, operationId) => {
+    attributionCommand: async ({ kind, direction, movementId }, operationId) => {
       if (!isAttributable(kind)) return undefined
       const [entry] = await database.rows(selectEntry, [direction, movementId, kind])
       return entry && receivers[entry.kind].command(operationId, entry)

@@ -1,4 +1,4 @@
-import type { ListedWithin, StatementEntry } from '../banks/port.ts'
+import type { StatementDelay, StatementEntry } from '../banks/port.ts'
 import { isTakenBack } from '../cases/without-operation.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import {
@@ -411,7 +411,7 @@ function gapsOf(database: Database) {
       await database.rows(fillGaps, [instantParameter(nowMs)])
     },
     /** Gaps recorded by an earlier reading and older than the statement's delay: the largest per direction. */
-    gapsToReport: (nowMs: number, within: ListedWithin, limit: number): Promise<Gap[]> => {
+    gapsToReport: (nowMs: number, within: StatementDelay, limit: number): Promise<Gap[]> => {
       const { PAYMENT_RECEIVED: received, PAYOUT_RETURNED: returned, PAYOUT_SENT: sent } = within
       const givenBack = Math.max(within.REFUND_SENT, within.PAYMENT_TAKEN_BACK)
       return database.rows(selectGaps, [instantParameter(nowMs), received, returned, sent, givenBack, limit])

@@ -87,9 +87,9 @@ export function createUnreadableItems({ database, report, clock, logger }: Unrea
     ended: async ({ from, to }: Window, pages: readonly StatementPage[]): Promise<void> => {
       const lists = new Set(pages.map(({ list }) => list))
       const seen = new Set(pages.flatMap(({ unreadable = [] }) => unreadable.map(referenceOf)))
-      const looksBack = new Set(pages.flatMap((page) => (page.looksBack ? [page.list] : [])))
+      const reachesBeforeWindow = new Set(pages.flatMap((page) => (page.reachesBeforeWindow ? [page.list] : [])))
       const readable = (await open()).filter(({ reference, facts }) => {
-        const isCovered = looksBack.has(facts.list) || (from <= facts.from && facts.to <= to)
+        const isCovered = reachesBeforeWindow.has(facts.list) || (from <= facts.from && facts.to <= to)
         return lists.has(facts.list) && isCovered && !seen.has(reference)
       })
       if (readable.length === 0) return

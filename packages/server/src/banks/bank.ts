@@ -4,7 +4,7 @@ import type { Finding } from '../platform/finding.ts'
 import { type Environment, text, type Values, type Variables, variables } from '../platform/variables.ts'
 import type { BankCertificate } from './certificates.ts'
 import type { Inbound } from './inbound.ts'
-import type { BankCall, ChargeRequest, ListedWithin, NotSent, Partner } from './port.ts'
+import type { BankCall, ChargeRequest, NotSent, Partner, StatementDelay } from './port.ts'
 
 /** The parts of a connector. */
 
@@ -87,13 +87,13 @@ async function notSupported(): Promise<NotSent> {
   return NOT_SUPPORTED
 }
 
-export function listedWithin(ms: number): ListedWithin {
+export function statementDelay(ms: number): StatementDelay {
   return { PAYMENT_RECEIVED: ms, PAYMENT_TAKEN_BACK: ms, REFUND_SENT: ms, PAYOUT_SENT: ms, PAYOUT_RETURNED: ms }
 }
 
 /** A bank without any capability. Connectors spread it and override their calls. */
-export const lacking: Pick<Partner, BankCall | 'listedWithinMs'> = {
-  listedWithinMs: listedWithin(300_000),
+export const lacking: Pick<Partner, BankCall | 'statementDelayMs'> = {
+  statementDelayMs: statementDelay(300_000),
   createCharge: notSupported,
   getCharge: notSupported,
   cancelCharge: notSupported,

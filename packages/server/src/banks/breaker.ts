@@ -110,11 +110,11 @@ export class Breakers {
 
   #noteOrder(answer: AnyAnswer, now: number): void {
     // The cause was the order's QR code: not the bank's answer to an order.
-    if (answer.isOfOrderAlone) return
+    if (answer.isQrCodeFault) return
     // A call that was held back, as the bank requested a pause, prolongs it and is not counted.
-    const isHeldBack = answer.retryAfterMs !== undefined
-    if (isHeldBack || answer.httpStatus === 429) this.#refuseOrders(now, answer.retryAfterMs)
-    if (!isHeldBack) this.#orders.note(isFailure(answer), now)
+    const isPaused = answer.retryAfterMs !== undefined
+    if (isPaused || answer.httpStatus === 429) this.#refuseOrders(now, answer.retryAfterMs)
+    if (!isPaused) this.#orders.note(isFailure(answer), now)
   }
 
   #refuseOrders(now: number, waitMs = REFUSAL_WAIT_MS): void {

@@ -56,7 +56,7 @@ export function guardCalls(bank: Partner, { configured, logger, clock, onCall }:
   }
 
   function report(call: BankCall, answer: AnyAnswer, durationMs: number, first: unknown): void {
-    if (!answer.isOfOrderAlone) {
+    if (!answer.isQrCodeFault) {
       standing = standingOf(answer, configured.settings)
       logStanding(standingOf(answer, configured.settings, configured.host))
     }
@@ -69,9 +69,9 @@ export function guardCalls(bank: Partner, { configured, logger, clock, onCall }:
   return {
     ...bank,
     ...(Object.fromEntries(calls) as Pick<Partner, BankCall>),
-    sendsWanted: () => breaker.wanted('orders'),
-    chargesWanted: () => breaker.wanted('charges'),
-    qrCodesWanted: (asker) => breaker.wanted('qr_codes', asker),
+    allowedSends: () => breaker.wanted('orders'),
+    allowedCharges: () => breaker.wanted('charges'),
+    allowedQrCodes: (asker) => breaker.wanted('qr_codes', asker),
     standing: () => standing,
   }
 }

@@ -133,7 +133,7 @@ export function settleRefusal<Report extends AnyReported>(
   }
   // The query was not sent, but the order was.
   if (known.kind === 'NOT_SENT') return { kind: 'UNKNOWN', reason: known.reason, httpStatus: undefined }
-  return known.kind === 'UNKNOWN' ? known : { ...known, isEarlier: true }
+  return known.kind === 'UNKNOWN' ? known : { ...known, alreadyExisted: true }
 }
 
 export function unanswered(outcome: Exclude<Outcome, Answered>): NotSent | Unknown {

@@ -69,12 +69,12 @@ export interface PartnerLinkOptions {
   readonly onCertificate?: (endsAt: number) => void
   readonly tls?: PartnerTls
   /** Milliseconds of a clock that goes on while the process is suspended. */
-  readonly monotonic?: () => number
+  readonly monotonicMs?: () => number
 }
 
 /** Opens a link. Connections are made on first use and kept. @source rules#production.6, rules#partner.11 */
 export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
-  const monotonic = options.monotonic ?? sleeplessClock()
+  const monotonicMs = options.monotonicMs ?? sleeplessClock()
   const { origin, pathname } = new URL(options.url)
   const pool = new Pool(origin, {
     connections: options.connectionsMax ?? 64,
@@ -88,10 +88,10 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   })
   return {
     exchange: (call, deadline, window) => {
-      const endsAt = monotonic() + options.timeoutMs
+      const endsAt = monotonicMs() + options.timeoutMs
       // Also correct after the process was suspended: a connection may be ready before timers fire, and another process
       // may have sent the same order meanwhile (failure-modes#CO-20).
-      const isLate = () => monotonic() > endsAt || window?.isOver() === true
+      const isLate = () => monotonicMs() > endsAt || window?.isOver() === true
       const { method, path, authorization = `Bearer ${options.token}` } = call
       const { headers, body } = contentOf(call)
       return send(

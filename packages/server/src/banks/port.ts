@@ -12,7 +12,7 @@ export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, St
 
 export type BankCall = Exclude<
   keyof Partner,
-  'capabilities' | 'idempotencyWindowMs' | 'listedWithinMs' | 'stamps' | 'unlistedFees'
+  'capabilities' | 'idempotencyWindowMs' | 'statementDelayMs' | 'clockOffset' | 'unlistedFees'
 >
 
 /**
@@ -57,7 +57,7 @@ export interface ChargePartner extends Capable {
   createCharge(id: string, request: ChargeRequest, deadline?: AbortSignal): Promise<ChargeAnswer>
   /** Queries our id. A charge on other terms is `CONTRADICTED`. */
   getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal): Promise<ChargeQueryAnswer>
-  /** Makes a charge unpayable. After `REJECTED` it may be paid: query it. */
+  /** Makes a charge unpayable. After `REJECTED` it may already have been paid: query it. */
   cancelCharge(id: string, deadline?: AbortSignal): Promise<CancelAnswer>
 }
 
@@ -91,9 +91,9 @@ export interface StatementPartner extends Capable {
    * longer is a difference.
    * @source rules#statement.8
    */
-  readonly listedWithinMs: ListedWithin
-  /** Absent if the bank's timestamps cannot be off. */
-  readonly stamps?: StampOffset
+  readonly statementDelayMs: StatementDelay
+  /** Absent if the bank's timestamps have no offset from true time. */
+  readonly clockOffset?: ClockOffset
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
 
@@ -115,22 +115,22 @@ export interface SendWindow {
 /** Keeps payouts and refunds unclaimed while the bank accepts none. */
 export interface Availability {
   /** Number of orders to send at once: none during an outage or refusal, one to test the bank. */
-  sendsWanted(): number
+  allowedSends(): number
 }
 
 /** Lets clients be answered without waiting while the bank creates no charges. */
 export interface ChargeAvailability {
-  /** Number of charges to request at once, like {@link Availability.sendsWanted}. */
-  chargesWanted(): number
+  /** Number of charges to request at once, like {@link Availability.allowedSends}. */
+  allowedCharges(): number
 }
 
 /** Lets clients be answered without waiting while the bank decodes none of their QR codes. */
 export interface QrCodeAvailability {
   /**
-   * Number of decodings to request at once, like {@link Availability.sendsWanted}.
+   * Number of decodings to request at once, like {@link Availability.allowedSends}.
    * @param asker the API key or operator; absent: the minimum over all
    */
-  qrCodesWanted(asker?: string): number
+  allowedQrCodes(asker?: string): number
 }
 
 /** Fields that the bank must echo. */
@@ -171,7 +171,7 @@ export interface Charge<Status extends ChargeStatus = ChargeStatus> extends Char
 export interface Payment {
   readonly endToEndId: string
   readonly valueCents: bigint
-  /** By the bank. */
+  /** Time reported by the bank. */
   readonly occurredAt: number
   readonly payer: Party
   /** Creation of its charge by the same clock of the bank, if known. */
@@ -263,7 +263,7 @@ export interface SettledPayout extends Payout<'CONFIRMED' | 'RETURNED'> {
 export interface PayoutReturn {
   readonly returnId: string
   readonly valueCents: bigint
-  /** By the bank. */
+  /** Time reported by the bank. */
   readonly occurredAt: number
 }
 
@@ -322,12 +322,16 @@ export interface StatementPage {
   readonly list?: string
   readonly unreadable?: readonly UnreadableItem[]
   /** The list reaches further back than the window: movements before our first reading are ignored. */
-  readonly looksBack?: boolean
+  readonly reachesBeforeWindow?: boolean
 }
 
+/** Item of a list that the connector cannot read. */
 export interface UnreadableItem {
+  /** Name of the list, as {@link StatementPage.list}. */
   readonly list: string
+  /** The item without personal data, shown in its case. */
   readonly json: string
+  /** The member that is missing or invalid. */
   readonly member: string
 }
 
@@ -335,8 +339,8 @@ export interface StatementEntry {
   readonly kind: PartnerEntryKind
   readonly direction: 'in' | 'out'
   /**
-   * End-to-end id of a payment or payout, or the return id of a return. A tariff has the reference of its payout until
-   * it is stored, then its own name.
+   * End-to-end id of a payment or payout, or the return id of a return. A connector gives a tariff the `reference` of its
+   * payout; before it is stored, `withTariffNames` makes the id unique if the payout has several tariffs.
    */
   readonly movementId: string
   /** Of the payment or payout, also in its returns. */
@@ -344,14 +348,14 @@ export interface StatementEntry {
   /** Our id, if the bank repeats it. */
   readonly reference: string
   readonly valueCents: bigint
-  /** By the bank. */
+  /** Time reported by the bank. */
   readonly occurredAt: number
 }
 
-export type ListedWithin = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
+export type StatementDelay = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, number>>
 
 /** Offset of a bank's timestamps from true time in milliseconds; stored with the statement for the next process. */
-export interface StampOffset {
+export interface ClockOffset {
   /** The last measured offset, or else the stored one. */
   offsetMs(): number | undefined
   /** Sets the stored offset; a measured one takes precedence. */
@@ -376,8 +380,8 @@ export type ChargeAnswer = SendAnswer<ReportedCharge>
 export type ChargeQueryAnswer = QueryAnswer<ReportedCharge>
 export type CancelAnswer = { readonly kind: 'CANCELLED' } | Rejected | NotFound | NotSent | Unknown
 export type PayoutAnswer = SendAnswer<ReportedPayout> & {
-  /** Caused by decoding its QR code before the order: says nothing about whether the bank accepts orders. */
-  readonly isOfOrderAlone?: true
+  /** The QR code could not be decoded or paid: says nothing about whether the bank accepts orders. */
+  readonly isQrCodeFault?: true
 }
 export type PayoutQueryAnswer = QueryAnswer<ReportedPayout>
 export type QrCodeAnswer = { readonly kind: 'DECODED'; readonly qrCode: QrCode } | Rejected | NotSent | Unknown
@@ -391,8 +395,8 @@ export type QueryAnswer<Report extends AnyReported> = Report | NotFound | NotSen
 
 /** Origin of an order at the bank. */
 export interface FoundEarlier {
-  /** It existed under this id before this attempt, and was queried. */
-  readonly isEarlier?: true
+  /** It existed under this id before this attempt: a query found it. */
+  readonly alreadyExisted?: true
 }
 
 export interface AnyReported {
@@ -463,5 +467,5 @@ export interface AnyAnswer {
   readonly errorCode?: string
   readonly httpStatus?: number | undefined
   readonly retryAfterMs?: number
-  readonly isOfOrderAlone?: boolean
+  readonly isQrCodeFault?: boolean
 }

@@ -3,11 +3,11 @@ import type { Operator } from '../audit/trail.ts'
 import type { Document } from '../engine/operation.ts'
 import { instantParameter, type Queries, refusableTransaction, statement } from '../platform/db/database.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
-import type { CaseOrder } from './case.ts'
+import type { DecisionInput } from './case.ts'
 import { type CaseNeeds, type DecisionResult, replayedAnswer } from './decide.ts'
 import { weigh } from './effects.ts'
 import { assertNamedOperator, type Decided, whySecondPerson } from './second-person.ts'
-import { answerOf, keepProposal, lockActiveOperator } from './steps.ts'
+import { answerOf, keepProposal, requireActiveOperator } from './steps.ts'
 import { abs, prepareWithoutOperation, type ReadCase } from './without-operation.ts'
 
 /** Adjustments that need a second person: each is a case with a proposal to book it. */
@@ -49,7 +49,7 @@ export async function requestAdjustment(
   const answer = await answerFor(needs, request, read, order)
   const keep = refusableTransaction(needs.database, async (queries): Promise<DecisionResult> => {
     if (request.live) refuseLapsed(request.live)
-    await lockActiveOperator(queries, operator)
+    await requireActiveOperator(queries, operator)
     const now = await replayedAnswer({ database: queries, clock: needs.clock }, request)
     if (now) return now
     await insertCase(queries, read, needs.clock.now())
@@ -69,12 +69,12 @@ async function answerFor(
   needs: CaseNeeds,
   { live, valueCents }: RequestedAdjustment,
   read: ReadCase,
-  order: CaseOrder,
+  order: DecisionInput,
 ): Promise<Decided> {
-  const { looks, decide, ...counted } = await prepareWithoutOperation(needs.withoutOperation, read, order)
+  const { command, decide, ...counted } = await prepareWithoutOperation(needs.withoutOperation, read, order)
   const why = whyAdjustmentNeedsSecondPerson(needs, valueCents)
   return needs.dryRun({
-    ...looks,
+    ...command,
     request: live,
     decide: (state, now) => {
       const decision = decide(state, now)
@@ -84,9 +84,9 @@ async function answerFor(
   })
 }
 
-function orderOf({ id: caseId, valueCents, reason }: RequestedAdjustment): CaseOrder {
+function orderOf({ id: caseId, valueCents, reason }: RequestedAdjustment): DecisionInput {
   const decision = valueCents > 0n ? 'credit' : 'debit'
-  return { decision, caseId, operator: '', approver: null, reason, evidence: {}, newId: caseId }
+  return { decision, caseId, operatorId: '', approverId: null, reason, evidence: {}, newId: caseId }
 }
 
 function caseOf({ id, valueCents }: RequestedAdjustment): ReadCase {

@@ -20,7 +20,7 @@ import {
   type OpenCase,
   type Operation,
 } from '../engine/operation.ts'
-import type { CaseDecider, CaseOption, CaseOrder, DecidableCase } from './case.ts'
+import type { CaseDecider, CaseOption, DecidableCase, DecisionInput } from './case.ts'
 
 /** Decisions by the tables of all kinds of operation. Pure. */
 
@@ -45,10 +45,10 @@ export function optionsBy(
     const offered = failing.findIndex(({ length }) => length === 0)
     const row = known[offered < 0 ? 0 : offered]
     if (!row) return []
-    const because = offered < 0 ? [...new Set(failing.flat())] : []
+    const whyNot = offered < 0 ? [...new Set(failing.flat())] : []
     const needs = needsOf(decision)
     const most = maxCents !== undefined && needs.includes('amountCents') ? { maxCents } : {}
-    return [{ decision, says: row.says, needs, ...most, isOffered: offered >= 0, because }]
+    return [{ decision, meaning: row.says, needs, ...most, isOffered: offered >= 0, whyNot }]
   })
 }
 
@@ -85,9 +85,9 @@ export function deciderBy<Op extends Operation, Guard extends string>({
   holds,
   needsOf,
   maxCents,
-  looks,
+  readsFor,
   decide,
-}: Pick<CaseDecider<Op>, 'looks' | 'decide'> & {
+}: Pick<CaseDecider<Op>, 'readsFor' | 'decide'> & {
   readonly machine: Table
   readonly holds: (operation: Op, openCase: DecidableCase, guard: Guard, nowMs: number) => boolean
   readonly needsOf: (operation: Op, openCase: DecidableCase, decision: CaseDecision) => readonly EvidenceField[]
@@ -103,7 +103,7 @@ export function deciderBy<Op extends Operation, Guard extends string>({
         (decision) => needsOf(operation, openCase, decision),
         maxCents?.(operation, openCase),
       ),
-    looks,
+    readsFor,
     decide: (operation, openCase, order, ...rest) => {
       assertOpen(operation, openCase)
       assertNamed(order, needsOf(operation, openCase, order.decision))
@@ -145,7 +145,7 @@ export function orderedBy<Op extends Operation, Trigger extends string, Guard ex
   machine: RowsOf<Op, Trigger, Guard>,
   operation: Op,
   openCase: DecidableCase,
-  order: CaseOrder,
+  order: DecisionInput,
   step: Looking<Op, Guard> & { readonly reference: string },
   nowMs: number,
 ): Decision<Op> {
@@ -215,7 +215,7 @@ export function exceedsSuspense(cents: bigint): Refusal {
  * @throws validation_error (400)
  * @source rules#cases.35
  */
-export function assertNamed(order: CaseOrder, needs: readonly EvidenceField[]): void {
+export function assertNamed(order: DecisionInput, needs: readonly EvidenceField[]): void {
   const missing = needs.filter((field) => namedIn(order, field) === undefined)
   const surplus = INSTRUCTIONS.filter((field) => order[field] !== undefined && !needs.includes(field))
   if (missing.length + surplus.length === 0) return
@@ -242,13 +242,13 @@ function isInstruction(field: EvidenceField): field is (typeof INSTRUCTIONS)[num
   return INSTRUCTIONS.some((instruction) => instruction === field)
 }
 
-function namedIn(order: CaseOrder, field: EvidenceField): string | bigint | undefined {
+function namedIn(order: DecisionInput, field: EvidenceField): string | bigint | undefined {
   return isInstruction(field) ? order[field] : order.evidence[field]
 }
 
 /** Movements named by the operator. A booked one proves nothing. @source rules#cases.13 */
 export function movementsNamed(
-  { evidence }: CaseOrder,
+  { evidence }: DecisionInput,
   ways: { readonly endToEndId: MovementDirection; readonly returnId: MovementDirection },
 ): MovementId[] {
   return (['endToEndId', 'returnId'] as const).flatMap((field): MovementId[] => {
@@ -258,9 +258,10 @@ export function movementsNamed(
 }
 
 /** @source rules#cases.4 */
-export function evidenceOfOrder({ newId: _, evidence, amountCents, ...order }: CaseOrder): Document {
+export function evidenceOfOrder(order: DecisionInput): Document {
+  const { newId: _, operatorId: operator, approverId: approver, evidence, amountCents, ...others } = order
   const amount = amountCents === undefined ? {} : { amountCents: Number(amountCents) }
-  return { ...order, evidence: { ...evidence }, ...amount }
+  return { ...others, operator, approver, evidence: { ...evidence }, ...amount }
 }
 
 function withoutCase<Op extends Operation>(operation: Op, id: string): Op {

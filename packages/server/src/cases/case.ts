@@ -1,7 +1,7 @@
 import type { CaseDecision, EvidenceField } from '@pixgate/spec'
 import type { Command, Decision, Document, OpenCase, Operation, State } from '../engine/operation.ts'
 
-/** Cases, decisions, and the interface between deciding and the subject of a case. */
+/** The interface that a kind of operation implements so that its cases can be decided. */
 
 export interface DecidableCase extends Omit<OpenCase, 'version'> {
   /** The latest report, with the rule that opened the case. */
@@ -26,12 +26,13 @@ export interface Evidence {
   readonly note?: string
 }
 
-export interface CaseOrder {
+/** A decision by an operator, as the kind of operation receives it. */
+export interface DecisionInput {
   readonly decision: CaseDecision
   readonly caseId: string
-  readonly operator: string
+  readonly operatorId: string
   /** `null` if none was needed. */
-  readonly approver: string | null
+  readonly approverId: string | null
   readonly reason: string
   readonly evidence: Evidence
   /** The operation that receives the money or event. */
@@ -44,32 +45,34 @@ export interface CaseOrder {
 
 export interface CaseOption {
   readonly decision: CaseDecision
-  readonly says: string
+  readonly meaning: string
   readonly needs: readonly EvidenceField[]
   readonly maxCents?: bigint
   readonly isOffered: boolean
-  readonly because: readonly string[]
+  /** Reasons why it is not offered. */
+  readonly whyNot: readonly string[]
 }
 
 /** Decision of the operation that receives money or an event; `undefined`: it does not exist. */
 export type HandedOver = Command<{ readonly result: string } | undefined>
 
-/** Decides the cases of one kind of operation. Pure. @source rules#cases.1 */
+/** Decides the cases of one kind of operation. Only `handOver` reads from the database. @source rules#cases.1 */
 export interface CaseDecider<Op extends Operation = Operation> {
   /** Decisions that the table has for the operation's state. */
   options(operation: Op, openCase: DecidableCase, nowMs: number): readonly CaseOption[]
   /** Rows that the command reads. */
-  looks(
+  readsFor(
     operation: Op,
     openCase: DecidableCase,
-    order: CaseOrder,
+    input: DecisionInput,
     handed?: HandedOver,
   ): Required<Pick<Command<unknown>, 'reads' | 'movements'>> & Omit<Command<unknown>, 'decide' | 'request'>
   /**
-   * Decision of another operation, committed with this one; absent: none.
+   * Reads the operation that receives the money or event, and returns its decision, committed with this one. Absent:
+   * no decision involves another operation.
    * @throws validation_error (400) the other operation does not accept it
    */
-  handOver?(operation: Op, openCase: DecidableCase, order: CaseOrder): Promise<HandedOver | undefined>
+  handOver?(operation: Op, openCase: DecidableCase, input: DecisionInput): Promise<HandedOver | undefined>
   /**
    * Decides by the machine's table. The outcome is the operation after the decision, with its remaining open cases.
    * @throws not_possible_in_state (409) the case is closed, or the table has no row now
@@ -78,14 +81,17 @@ export interface CaseDecider<Op extends Operation = Operation> {
   decide(
     operation: Op,
     openCase: DecidableCase,
-    order: CaseOrder,
+    input: DecisionInput,
     state: State,
     nowMs: number,
     handed?: HandedOver,
   ): Decision<Op>
 }
 
-/** Amounts that count in addition to the moved money, centavos; `null`: unknown. @source rules#cases.46 */
+/**
+ * Amounts at stake besides the moved money, for the second person's threshold; centavos, `null`: unknown.
+ * @source rules#cases.46
+ */
 export interface Counted {
   /** Attributed to another operation, whatever the outcome. */
   readonly handedCents: bigint | null
@@ -96,7 +102,8 @@ export interface Counted {
 }
 
 export interface Prepared extends Counted {
-  readonly looks: Omit<Command<unknown>, 'decide'>
+  /** All of the command but its decision. */
+  readonly command: Omit<Command<unknown>, 'decide'>
   /** Pure. @throws Refusal */
   decide(state: State, now: number): Decision<unknown>
 }
@@ -112,5 +119,5 @@ export interface StatementLines {
   /** The operation is of the kind that books lines of this kind. */
   accepts(kind: string, operationId: string): Promise<boolean>
   /** Attributes a line to an operation, which books it as the bank's report; `undefined`: not possible. */
-  command(line: LineKey, operationId: string): Promise<HandedOver | undefined>
+  attributionCommand(line: LineKey, operationId: string): Promise<HandedOver | undefined>
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import { type Database, type Queries, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
-import type { CaseDecider, CaseOrder, Prepared, StoredCase } from './case.ts'
+import type { CaseDecider, DecisionInput, Prepared, StoredCase } from './case.ts'
 import { countedOf, type Effects, weigh } from './effects.ts'
 import {
   assertMayApprove,
@@ -29,9 +29,9 @@ import {
   auditOfExecuted,
   byOperator,
   keepProposal,
-  lockActiveOperator,
   orderedBy,
   proposalFields,
+  requireActiveOperator,
   stepOf,
 } from './steps.ts'
 import { closeCase, insertStep, lockCase, readAnswered, readSteps, readStoredCase, type StoredStep } from './store.ts'
@@ -93,7 +93,7 @@ export interface Execution
   extends Omit<CaseRequest, 'caseId'>,
     Pick<DecisionRequest, 'idempotencyKey' | 'isDryRun' | 'version'> {
   readonly stored: StoredCase
-  readonly order: CaseOrder
+  readonly order: DecisionInput
   /** The approved proposal, and the counter of deactivations read before the operators. */
   readonly approval?: { readonly proposal: StoredStep; readonly reason: string; readonly deactivations: bigint }
 }
@@ -143,7 +143,7 @@ async function decideOrPropose(needs: CaseNeeds, request: DecisionRequest): Prom
   const stored = await requireCase(needs.database, request.caseId)
   if (String(stored.version) !== version) throw new Refusal('case_changed')
   const newId = needs.ids.uuid()
-  const order: CaseOrder = { ...ordered, caseId: stored.id, operator: operator.actor, approver: null, newId }
+  const order: DecisionInput = { ...ordered, caseId: stored.id, operatorId: operator.actor, approverId: null, newId }
   try {
     return { answer: await execute(needs, { ...request, stored, order }), isReplayed: false }
   } catch (error) {
@@ -196,11 +196,11 @@ async function execute(needs: CaseNeeds, execution: Execution): Promise<Decided>
 async function executeOnce(needs: CaseNeeds, execution: Execution): Promise<Decided> {
   const { stored, order, approval, live, isDryRun } = execution
   const id = needs.ids.uuid()
-  const { looks, decide: decideCase, isBelowCharge, ...counted } = await prepare(needs, stored, order)
+  const { command, decide: decideCase, isBelowCharge, ...counted } = await prepare(needs, stored, order)
   const deactivations = approval?.deactivations ?? (await deactivationsIfActive(needs, execution.operator))
   return (isDryRun ? needs.dryRun : needs.engine.execute)<Decided>({
-    ...looks,
-    controls: [...(looks.controls ?? []), 'holders'],
+    ...command,
+    controls: [...(command.controls ?? []), 'holders'],
     request: live,
     decide: (state, now) => {
       if (state.versionOf('holders') !== deactivations) throw new HoldersChanged()
@@ -234,7 +234,7 @@ async function executeOnce(needs: CaseNeeds, execution: Execution): Promise<Deci
 async function prepare(
   needs: CaseNeeds,
   stored: StoredCase,
-  order: CaseOrder,
+  order: DecisionInput,
 ): Promise<Prepared & { readonly isBelowCharge: boolean }> {
   if (stored.operationId === null) {
     const read = await readSubject(needs.database, needs.withoutOperation.events, stored)
@@ -246,7 +246,7 @@ async function prepare(
   if (!operation || !decider) throw new Refusal('not_possible_in_state', { message })
   const handed = await decider.handOver?.(operation, stored, order)
   return {
-    looks: decider.looks(operation, stored, order, handed),
+    command: decider.readsFor(operation, stored, order, handed),
     decide: (state, now) =>
       decider.decide(state.operation(operation.id) ?? operation, stored, order, state, now, handed),
     ...countedOf(order, order.amountCents ?? stored.amountCents),
@@ -322,7 +322,7 @@ async function propose(needs: CaseNeeds, request: DecisionRequest, answer: Decid
   const people = await needs.operators.people()
   return refusableTransaction(needs.database, async (queries) => {
     refuseLapsed(live)
-    await lockActiveOperator(queries, operator)
+    await requireActiveOperator(queries, operator)
     const stored = await lockCase(queries, caseId)
     const before = await replayedAnswer({ database: queries, clock: needs.clock }, request)
     if (before) return before
@@ -357,7 +357,7 @@ export async function approve(needs: CaseNeeds, request: ProposalRequest): Promi
     assertMayApprove(operator, proposal, people)
     const because = whyVoid(proposal, { version: stored.version, isClosed: stored.closedAt !== null, people })
     if (because !== null) throw proposalVoid(because)
-    const by = { operator: proposal.operatorId, approver: operator.actor }
+    const by = { operatorId: proposal.operatorId, approverId: operator.actor }
     const order = { ...orderedBy(proposal), ...by, caseId: stored.id, newId: needs.ids.uuid() }
     const execution = {
       ...request,
@@ -411,7 +411,7 @@ export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promis
   const answer = answerOf('refused', { ...ordered, caseId: stored.id }, null, proposalFields(proposal))
   const isRefused = await refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
-    await lockActiveOperator(queries, operator)
+    await requireActiveOperator(queries, operator)
     // Locks the case before inserting the step, in the order of an approval.
     await lockCase(queries, stored.id)
     const at = clock.now()
@@ -451,7 +451,7 @@ export function note(needs: CaseNeeds, { caseId, text, operator, bodyHash, live 
   const { database, clock, ids } = needs
   return refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
-    await lockActiveOperator(queries, operator)
+    await requireActiveOperator(queries, operator)
     const stored = await requireCase(queries, caseId)
     const [id, at] = [ids.uuid(), clock.now()]
     await insertStep(queries, {

@@ -1,15 +1,15 @@
 import { type CaseDecision, type decideCase, formatReais, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { isApprover, isMadeBy, isSamePerson, type Person } from '../access/index.ts'
+import { isApprover, isCreatedBy, isSamePerson, type Person } from '../access/index.ts'
 import type { Operator } from '../audit/trail.ts'
-import type { CaseOrder } from './case.ts'
+import type { DecisionInput } from './case.ts'
 import type { StoredStep } from './store.ts'
 
 /** Decisions that need a second person, possible approvers, and void proposals. Pure. */
 
 export type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 
-export type Ordered = Pick<CaseOrder, 'decision' | 'reason' | 'evidence' | 'operationId' | 'amountCents'>
+export type Ordered = Pick<DecisionInput, 'decision' | 'reason' | 'evidence' | 'operationId' | 'amountCents'>
 
 /**
  * Reason for a second person; `null`: none needed. A query that attributes nothing moves no money and leaves its case
@@ -66,8 +66,8 @@ export function assertMayApprove(
   const approver = people.find(({ id }) => id === actor)
   if (approver === undefined || !isApprover(approver)) throw new Refusal('insufficient_role')
   const proposer = people.find(({ id }) => id === operatorId)
-  const hasMadeProposer = proposer !== undefined && isMadeBy(proposer, actor, people)
-  const isDependent = isSamePerson(approver, operatorId, people) || isMadeBy(approver, operatorId, people)
+  const hasMadeProposer = proposer !== undefined && isCreatedBy(proposer, actor, people)
+  const isDependent = isSamePerson(approver, operatorId, people) || isCreatedBy(approver, operatorId, people)
   if (hasMadeProposer || actor === operatorId || isDependent) throw new Refusal('approver_not_independent')
 }
 

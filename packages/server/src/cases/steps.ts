@@ -1,9 +1,9 @@
 import { Refusal } from '@pixgate/spec'
-import { holdActive } from '../access/index.ts'
+import { lockActiveOperator } from '../access/index.ts'
 import { insertAudit, type Operator } from '../audit/trail.ts'
 import type { Audit, CaseStep, Document } from '../engine/operation.ts'
 import type { Queries } from '../platform/db/database.ts'
-import type { CaseOrder, StoredCase } from './case.ts'
+import type { DecisionInput, StoredCase } from './case.ts'
 import type { CaseNeeds, DecisionRequest, Execution } from './decide.ts'
 import type { Effects } from './effects.ts'
 import type { Decided, Ordered } from './second-person.ts'
@@ -13,7 +13,7 @@ import { insertStep, type StoredStep } from './store.ts'
 
 export function answerOf(
   outcome: Decided['outcome'],
-  { caseId, decision }: Pick<CaseOrder, 'caseId' | 'decision'>,
+  { caseId, decision }: Pick<DecisionInput, 'caseId' | 'decision'>,
   effects: Effects | null,
   proposal: { readonly whySecondPerson: string | null; readonly proposalId?: string },
 ): Decided {
@@ -141,6 +141,6 @@ export async function keepProposal(
  * @throws unauthorized (401)
  * @source rules#cases.45
  */
-export async function lockActiveOperator(queries: Queries, { actor, actorName }: Operator): Promise<void> {
-  if (actorName !== undefined && !(await holdActive(queries, actor))) throw new Refusal('unauthorized')
+export async function requireActiveOperator(queries: Queries, { actor, actorName }: Operator): Promise<void> {
+  if (actorName !== undefined && !(await lockActiveOperator(queries, actor))) throw new Refusal('unauthorized')
 }

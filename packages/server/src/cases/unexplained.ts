@@ -19,7 +19,7 @@ import { adjustmentOf } from '../operations/adjustment.ts'
 import type { MadeByFact } from '../operations/requests.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { assertNamed, assertOpen, exceedsSuspense, optionsBy, orderedBy } from './by-table.ts'
-import type { CaseDecider, CaseOrder, DecidableCase, HandedOver, StatementLines } from './case.ts'
+import type { CaseDecider, DecidableCase, DecisionInput, HandedOver, StatementLines } from './case.ts'
 import { acceptedBy, notAccepted } from './without-operation.ts'
 
 /**
@@ -285,7 +285,7 @@ export function createHeldDecider(lines: StatementLines): CaseDecider<Held> {
       )
     },
     handOver: async (held, _, order) => (order.decision === 'book' ? handedTo(lines, held, order) : undefined),
-    looks: (held, _openCase, _order, handed) => {
+    readsFor: (held, _openCase, _order, handed) => {
       const own = movementOf(held.detail)
       if (!handed) return { reads: [held.id], movements: [own] }
       const { decide: _decide, reads, movements = [], ...others } = handed
@@ -313,17 +313,25 @@ function holdsForDecision(held: Held, guard: string): boolean {
 }
 
 /** Command of the operation that receives the line. @throws validation_error (400) it does not accept it */
-async function handedTo(lines: StatementLines, { detail }: Held, order: CaseOrder): Promise<HandedOver> {
+async function handedTo(lines: StatementLines, { detail }: Held, order: DecisionInput): Promise<HandedOver> {
   assertNamed(order, needsOf(order.decision))
   const { operationId = '' } = order
   const line = { kind: detail.entry, direction: 'in', movementId: detail.movementId } as const
-  const handed = (await lines.accepts(detail.entry, operationId)) ? await lines.command(line, operationId) : undefined
+  const handed = (await lines.accepts(detail.entry, operationId))
+    ? await lines.attributionCommand(line, operationId)
+    : undefined
   if (handed) return handed
   throw notAccepted('the operation is of another kind, or does not exist')
 }
 
 /** The first decision about the money claims its movement. */
-function decideOwn(held: Held, openCase: DecidableCase, order: CaseOrder, state: State, nowMs: number): Decision<Held> {
+function decideOwn(
+  held: Held,
+  openCase: DecidableCase,
+  order: DecisionInput,
+  state: State,
+  nowMs: number,
+): Decision<Held> {
   const own = claimed(held, state, nowMs)
   const left = decidableCents(held)
   const cents = order.amountCents ?? left
@@ -331,7 +339,7 @@ function decideOwn(held: Held, openCase: DecidableCase, order: CaseOrder, state:
   return mergeDecisions(own, ordered(own.outcome, openCase, order, cents, nowMs))
 }
 
-function ordered(held: Held, openCase: DecidableCase, order: CaseOrder, p: bigint, nowMs: number): Decision<Held> {
+function ordered(held: Held, openCase: DecidableCase, order: DecisionInput, p: bigint, nowMs: number): Decision<Held> {
   const isReturn = order.decision === 'return_to_payer'
   return orderedBy(
     machine,

@@ -93,14 +93,14 @@ export function optionsWithoutOperation(read: ReadCase, approvalFromCents: numbe
 }
 
 function optionView(
-  { decision, says: meaning, needs, maxCents, isOffered, because }: CaseOption,
+  { decision, meaning, needs, maxCents, isOffered, whyNot }: CaseOption,
   cents: bigint | null,
   approvalFromCents: number,
 ): View['options'][number] {
   const amountCents = cents === null ? null : Number(cents)
   const needsSecondPerson = whySecondPerson(decision, amountCents, approvalFromCents) !== null
   const most = maxCents === undefined ? null : Number(maxCents)
-  return { decision, meaning, needs: [...needs], maxCents: most, isOffered, whyNot: [...because], needsSecondPerson }
+  return { decision, meaning, needs: [...needs], maxCents: most, isOffered, whyNot: [...whyNot], needsSecondPerson }
 }
 
 /** @source rules#cases.38, rules#cases.42 */

@@ -24,7 +24,7 @@ import { sha256 } from '../platform/crypto.ts'
 import { type Queries, statement } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { assertNamed, notDecidable } from './by-table.ts'
-import type { CaseOption, CaseOrder, HandedOver, LineKey, Prepared, StatementLines, StoredCase } from './case.ts'
+import type { CaseOption, DecisionInput, HandedOver, LineKey, Prepared, StatementLines, StoredCase } from './case.ts'
 
 /**
  * Cases without an operation: differences to the bank's statement, events set aside, requested adjustments, and faults.
@@ -111,7 +111,7 @@ export interface WithoutOperation {
   readonly charges: {
     reversal(
       id: string,
-      order: Pick<CaseOrder, 'caseId' | 'operator' | 'reason'> & { readonly endToEndId: string },
+      order: Pick<DecisionInput, 'caseId' | 'reason'> & { readonly endToEndId: string; readonly operator: string },
     ): Command<unknown>
   }
 }
@@ -300,9 +300,9 @@ export function abs(cents: bigint): bigint {
 export function optionsOf(read: ReadCase): readonly CaseOption[] {
   const { decisions = {} } = caseKind(read.kind) ?? {}
   if (read.closedAt !== null) return []
-  return (Object.entries(decisions) as [CaseDecision, string][]).flatMap(([decision, says]) => {
+  return (Object.entries(decisions) as [CaseDecision, string][]).flatMap(([decision, meaning]) => {
     const needs = decision === 'book' ? (['operationId'] as const) : []
-    return isPossible(read, decision) ? [{ decision, says, needs, isOffered: true, because: [] }] : []
+    return isPossible(read, decision) ? [{ decision, meaning, needs, isOffered: true, whyNot: [] }] : []
   })
 }
 
@@ -389,7 +389,7 @@ function isHandedOver(decision: CaseDecision): boolean {
 export async function prepareWithoutOperation(
   needs: WithoutOperation,
   read: ReadCase,
-  order: CaseOrder,
+  order: DecisionInput,
 ): Promise<Prepared> {
   const { decision } = order
   if (read.subject.is === 'difference' && read.subject.isOutdated) throw new Refusal('case_changed')
@@ -400,7 +400,7 @@ export async function prepareWithoutOperation(
   const handed = reversal(needs, read, order) ?? (await handedLine(needs, read, attributedTo))
   const deciding = { read, order, attributedTo, handed, id: needs.ids.uuid() }
   return {
-    looks: looksOf(read, handed),
+    command: commandOf(read, handed),
     decide: (state, now) => decide(deciding, state, now),
     handedCents: handedCents(read, decision),
     leftCents: leftCents(read, decision),
@@ -414,7 +414,7 @@ export async function prepareWithoutOperation(
 async function namedOperation(
   { events, statement: lines }: WithoutOperation,
   { subject }: ReadCase,
-  { operationId }: CaseOrder,
+  { operationId }: DecisionInput,
 ): Promise<string> {
   if (operationId === undefined || !isUuid(operationId)) throw notAccepted('operationId must name an operation')
   const isAccepted =
@@ -437,7 +437,7 @@ async function handedLine(
 ): Promise<HandedOver | undefined> {
   if (subject.is !== 'line' || to === null) return undefined
   const { kind, direction, movementId } = subject
-  const handed = await lines.command({ kind, direction, movementId }, to)
+  const handed = await lines.attributionCommand({ kind, direction, movementId }, to)
   const message = 'the statement no longer has the movement'
   if (!handed) throw new Refusal('not_possible_in_state', { message })
   return handed
@@ -447,18 +447,21 @@ async function handedLine(
 function reversal(
   { charges }: WithoutOperation,
   { subject, id: caseId }: ReadCase,
-  { decision, operator, reason }: CaseOrder,
+  { decision, operatorId, reason }: DecisionInput,
 ): HandedOver | undefined {
   if (decision !== 'reverse' || subject.is !== 'difference' || subject.credit === undefined) return undefined
   const { chargeId, endToEndId } = subject.credit
-  const { decide: reverse, ...looks } = charges.reversal(chargeId, { endToEndId, caseId, operator, reason })
-  return { ...looks, decide: (state, now) => ({ ...reverse(state, now), outcome: { result: 'APPLIED' } }) }
+  const { decide: reverse, ...command } = charges.reversal(chargeId, {
+    ...{ endToEndId, caseId, reason },
+    operator: operatorId,
+  })
+  return { ...command, decide: (state, now) => ({ ...reverse(state, now), outcome: { result: 'APPLIED' } }) }
 }
 
 const NOTHING_HANDED: HandedOver = { reads: [], decide: () => ({ outcome: undefined }) }
 
 /** Adds the line's own movement to the reads of the receiving operation. */
-function looksOf({ id: caseId, subject }: ReadCase, handed: HandedOver | undefined): Prepared['looks'] {
+function commandOf({ id: caseId, subject }: ReadCase, handed: HandedOver | undefined): Prepared['command'] {
   const own = subject.is === 'line' ? [movementIdOf(subject)] : subject.is === 'difference' ? [subject.movement] : []
   const { decide: _, movements = [], ...others } = handed ?? NOTHING_HANDED
   return { ...others, cases: [caseId], movements: [...own, ...movements] }
@@ -470,7 +473,7 @@ function movementIdOf({ direction, movementId }: Pick<LineKey, 'direction' | 'mo
 
 interface Deciding {
   readonly read: ReadCase
-  readonly order: CaseOrder
+  readonly order: DecisionInput
   /** The named operation, or `null`. */
   readonly attributedTo: string | null
   /** Command of the operation that books the line, or reverses its credit. */
@@ -588,7 +591,7 @@ const SHOWN = 'A difference between the books and the bank was settled'
 
 function bookedBy(
   { status, posts, valueCents, reference }: Booking,
-  { id, read, order: { operator, reason } }: Deciding,
+  { id, read, order: { operatorId, reason } }: Deciding,
   available: bigint,
 ): Pick<Decision<undefined>, 'creates' | 'journals'> {
   const isRequest = read.subject.is === 'request'
@@ -607,7 +610,7 @@ function bookedBy(
       ...(!isRequest && { about: read.about }),
       caseId: read.id,
     },
-    madeBy: { caller: operator, address: '' },
+    madeBy: { caller: operatorId, address: '' },
   })
   const amounts = { v: valueCents, d: min(available, valueCents) }
   return { creates: [create], journals: [{ operationId: id, kind: posts, reference, amounts }] }

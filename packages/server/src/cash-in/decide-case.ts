@@ -9,7 +9,7 @@ import {
   occurredAtOf,
   orderedBy,
 } from '../cases/by-table.ts'
-import type { CaseOrder, DecidableCase } from '../cases/case.ts'
+import type { DecidableCase, DecisionInput } from '../cases/case.ts'
 import { type Changes, follow, reasonOf, type Target } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
@@ -104,7 +104,7 @@ export const cashInDecider = deciderBy<CashIn, Guard>({
   holds: (cashIn, openCase, guard, nowMs) => holdsFor({ cashIn, openCase, isKnown: false, nowMs }, guard),
   needsOf,
   maxCents: (cashIn, { reference }) => returnableArrival(cashIn, reference),
-  looks: (cashIn, _, { evidence: { returnId }, operationId }) => ({
+  readsFor: (cashIn, _, { evidence: { returnId }, operationId }) => ({
     reads: [cashIn.id, ...(operationId === undefined ? [] : [operationId])],
     movements: returnId === undefined ? [] : [{ direction: 'out', id: returnId }],
   }),
@@ -137,7 +137,7 @@ function isReturnKnown(
 function decideCase(
   cashIn: CashIn,
   openCase: DecidableCase,
-  order: CaseOrder,
+  order: DecisionInput,
   state: State,
   nowMs: number,
 ): Decision<CashIn> {
@@ -181,7 +181,7 @@ function sharesOfReturn(cashIn: CashIn, { reference, facts: { endToEndId } }: De
   )
 }
 
-function withAmount(cashIn: CashIn, { amountCents }: CaseOrder): CashIn {
+function withAmount(cashIn: CashIn, { amountCents }: DecisionInput): CashIn {
   return amountCents === undefined
     ? cashIn
     : { ...cashIn, facts: { ...cashIn.facts, acceptedCents: Number(amountCents) } }
@@ -205,6 +205,7 @@ export function endOfDoubt(cashIn: CashIn, closed: readonly string[], nowMs: num
   return follow(machine, after, { ...ending(after, ended, nowMs), ...step }, nowMs)
 }
 
+/** Stored as the evidence of the move. */
 export interface ReversalOrder {
   readonly endToEndId: string
   readonly caseId: string
@@ -262,7 +263,7 @@ export function decideReversal(cashIn: CashIn, order: ReversalOrder, state: Stat
 function receivedBy(
   source: CashIn,
   openCase: DecidableCase,
-  order: CaseOrder,
+  order: DecisionInput,
   state: State,
   nowMs: number,
 ): Decision<CashIn | undefined> {
@@ -323,7 +324,7 @@ function changesByReceipt(
 function factsAfterDecision(
   cashIn: CashIn,
   openCase: DecidableCase,
-  { evidence, decision, amountCents, newId }: CaseOrder,
+  { evidence, decision, amountCents, newId }: DecisionInput,
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
@@ -356,7 +357,7 @@ function factsAfterDecision(
 function factsWithoutJournal(
   cashIn: CashIn,
   { kind, reference }: Pick<DecidableCase, 'kind' | 'reference'>,
-  decision: CaseOrder['decision'],
+  decision: DecisionInput['decision'],
   row: Target<CashIn>,
   nowMs: number,
 ): CashInFacts {

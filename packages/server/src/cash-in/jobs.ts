@@ -113,7 +113,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
 
   return {
     requestCharge: async (cashIn) => {
-      if (partner.chargesWanted() !== 1) return charges.request(cashIn)
+      if (partner.allowedCharges() !== 1) return charges.request(cashIn)
       begin(cashIn)
       return cashIn
     },
@@ -152,7 +152,7 @@ function workable(due: readonly CashIn[], { partner, eventQueries, clock }: Cash
   const others = due.filter((cashIn) => !asked.includes(cashIn) && !unmade.includes(cashIn))
   return [
     ...others,
-    ...unmade.slice(0, Math.min(partner.chargesWanted(), unmade.length)),
+    ...unmade.slice(0, Math.min(partner.allowedCharges(), unmade.length)),
     ...asked.slice(0, eventQueries.take(asked.length, nowMs)),
   ]
 }
@@ -428,7 +428,7 @@ export function createChargeCalls(
     canCancel,
     isSwept: capabilities.has('statement'),
     order: async (cashIn, nowMs, deadline) => {
-      if (partner.chargesWanted() === 0) return BREAKER_OPEN
+      if (partner.allowedCharges() === 0) return BREAKER_OPEN
       const request = requestOf(cashIn, nowMs)
       if (canAsk && !request.isRepeated && isAskedFirst(cashIn.createdAt)) {
         const known = await partner.getCharge(cashIn.orderId, request, deadline)

@@ -1,6 +1,13 @@
 import { type EndpointResponse, type endpoints, limits, maskReported, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { type AccessModule, HoldersChanged, isApprover, isMadeBy, isSamePerson, type Person } from '../access/index.ts'
+import {
+  type AccessModule,
+  HoldersChanged,
+  isApprover,
+  isCreatedBy,
+  isSamePerson,
+  type Person,
+} from '../access/index.ts'
 import { type Operator, operatorOf } from '../audit/trail.ts'
 import type { QrCode } from '../banks/port.ts'
 import type { Audit, Document } from '../engine/operation.ts'
@@ -100,8 +107,8 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
   // The creator of an approver has seen the approver's token.
   const isDependent = (id: string) => {
     const other = people.find((one) => one.id === id)
-    const hasMade = other !== undefined && isMadeBy(other, person.id, people)
-    return hasMade || isSamePerson(person, id, people) || isMadeBy(person, id, people)
+    const hasMade = other !== undefined && isCreatedBy(other, person.id, people)
+    return hasMade || isSamePerson(person, id, people) || isCreatedBy(person, id, people)
   }
   if (others.some(isDependent)) throw new Refusal('approver_not_independent')
 }
@@ -128,7 +135,7 @@ export type ApprovalInput =
       readonly reason: string
       readonly people: readonly Person[]
       /** Counter of deactivations, read before these. */
-      readonly holdersVersion: bigint
+      readonly deactivationCount: bigint
       readonly isKeyDeactivated: boolean
       /** The QR code as decoded now; `null` if it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
@@ -188,11 +195,16 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
       const cashOut = isUuid(params.id) ? await store.get(params.id) : undefined
       if (!cashOut) return { status: 200, body: await refundRefused(params.id, said, approved, context.live, refunds) }
       const code = approved ? await codeNow(cashOut, said.approver.actor, options) : {}
-      const { after, now } = await saidAmong(options, cashOut, context.live, ({ people, holdersVersion, ...now }) => {
-        if (!approved) return { on: 'operator.refused', ...said }
-        const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
-        return { on: 'operator.approved', ...said, people, holdersVersion, isKeyDeactivated, ...code }
-      })
+      const { after, now } = await saidAmong(
+        options,
+        cashOut,
+        context.live,
+        ({ people, deactivationCount, ...now }) => {
+          if (!approved) return { on: 'operator.refused', ...said }
+          const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
+          return { on: 'operator.approved', ...said, people, deactivationCount, isKeyDeactivated, ...code }
+        },
+      )
       if (!after) throw new Refusal('not_found')
       onReserved()
       return { status: 200, body: approvalView(after, now) }
@@ -209,13 +221,13 @@ async function saidAmong(
   { commands, holders }: ApprovalRoutesOptions,
   cashOut: CashOut,
   live: LiveRequest,
-  inputOf: (now: HoldersNow & { readonly holdersVersion: bigint }) => ApprovalInput,
+  inputOf: (now: HoldersNow & { readonly deactivationCount: bigint }) => ApprovalInput,
 ): Promise<{ readonly after: CashOut | undefined; readonly now: HoldersNow }> {
   for (;;) {
-    const holdersVersion = await holders.version()
+    const deactivationCount = await holders.version()
     const now = await holdersNow([cashOut], holders)
     try {
-      return { after: await commands.approve(cashOut, inputOf({ ...now, holdersVersion }), live), now }
+      return { after: await commands.approve(cashOut, inputOf({ ...now, deactivationCount }), live), now }
     } catch (error) {
       if (!(error instanceof HoldersChanged)) throw error
     }

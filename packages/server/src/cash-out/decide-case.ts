@@ -1,6 +1,6 @@
 import { type CaseDecision, type EvidenceField, type GuardOf, cashOut as machine, Refusal } from '@pixgate/spec'
 import { deciderBy, endedBy, isKeptInDoubt, movementsNamed, occurredAtOf, orderedBy } from '../cases/by-table.ts'
-import type { CaseOrder, DecidableCase } from '../cases/case.ts'
+import type { DecidableCase, DecisionInput } from '../cases/case.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
@@ -61,7 +61,7 @@ export const cashOutDecider = deciderBy<CashOut, Guard>({
   machine,
   holds: (cashOut, openCase, guard, nowMs) => holdsFor({ cashOut, openCase, isKnown: false, nowMs }, guard),
   needsOf,
-  looks: (cashOut, _, order) => ({
+  readsFor: (cashOut, _, order) => ({
     reads: [cashOut.id],
     movements: movementsNamed(order, { endToEndId: 'out', returnId: 'in' }),
   }),
@@ -87,7 +87,7 @@ function mayBeOfAnother(cashOut: CashOut): boolean {
  * @throws validation_error (400)
  * @source rules#cases.18
  */
-function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }: CaseOrder): void {
+function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }: DecisionInput): void {
   if (decision !== 'book' || !mayBeOfAnother(cashOut) || endToEndId === cashOut.endToEndId) return
   const field = 'evidence.endToEndId'
   const message = `${field} must be the payout’s end-to-end id: a return of another payment is written off`
@@ -97,7 +97,7 @@ function assertOfPayout(cashOut: CashOut, { decision, evidence: { endToEndId } }
 function decideCase(
   cashOut: CashOut,
   openCase: DecidableCase,
-  order: CaseOrder,
+  order: DecisionInput,
   state: State,
   nowMs: number,
 ): Decision<CashOut> {
@@ -143,7 +143,11 @@ function decideCase(
 }
 
 /** Reference of journal and movement: the case's, or the id named by the operator. */
-function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseOrder, isSuspended: boolean): string {
+function referenceOf(
+  { reference }: DecidableCase,
+  { decision, evidence }: DecisionInput,
+  isSuspended: boolean,
+): string {
   return decision === 'executed' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
 }
 
@@ -154,7 +158,7 @@ function changesOfDecision(cashOut: CashOut, known: Changes, row: Target<CashOut
 function factsAfterDecision(
   cashOut: CashOut,
   openCase: DecidableCase,
-  { evidence }: CaseOrder,
+  { evidence }: DecisionInput,
   { posts }: Target<CashOut>,
   nowMs: number,
 ): Changes {

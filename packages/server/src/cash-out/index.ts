@@ -29,7 +29,7 @@ export function createCashOutModule(options: CashOutOptions) {
   const terms = { ...options.terms, isUnsupported: !capabilities.has('payout') }
   const commands = createCashOutCommands(engine, terms, onLimitExceeded)
   const directSending = sending && {
-    wanted: () => (sending.isHere() ? partner.sendsWanted() : 0),
+    wanted: () => (sending.isHere() ? partner.allowedSends() : 0),
     onDue: onReserved,
     onFailure: sending.onFailure,
   }

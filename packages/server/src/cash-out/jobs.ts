@@ -54,8 +54,8 @@ export function createCashOutJobs(options: CashOutJobsOptions) {
     isAskedFirst: ({ createdAt }) => canAsk && isAskedFirst(createdAt),
     windowMs: partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0,
   }
-  const sendsWanted = async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)
-  return new Dispatcher(orders, clock, sendsWanted, bounds, directSending)
+  const allowedSends = async () => ((await store.isEnabled()) ? partner.allowedSends() : 0)
+  return new Dispatcher(orders, clock, allowedSends, bounds, directSending)
 }
 
 /** `Retry-After` when the bank did not decode a code. */
@@ -74,7 +74,7 @@ export async function decodeQrCode(
 ): Promise<QrCode> {
   const { capabilities } = partner
   if (!capabilities.has('payout') || !capabilities.has('decode-qr-code')) throw new Refusal('not_supported_by_bank')
-  if (partner.qrCodesWanted(asker) === 0) throw unavailable()
+  if (partner.allowedQrCodes(asker) === 0) throw unavailable()
   const answer = await partner.decodeQrCode(pixCode, undefined, asker)
   if (answer.kind === 'DECODED') return answer.qrCode
   if (answer.kind === 'REJECTED') {
@@ -109,8 +109,8 @@ function withRecipientProven(
   { detail: { paymentType, recipient }, facts }: CashOut,
   report: PayoutReport,
 ): ReportedPayout {
-  const { kind, payout, isEarlier } = report
-  if (paymentType !== 'key' || !isEarlier || hasOtherOpenAttempts(facts)) return report
+  const { kind, payout, alreadyExisted } = report
+  if (paymentType !== 'key' || !alreadyExisted || hasOtherOpenAttempts(facts)) return report
   const isProven = payout.recipient?.pixKey !== undefined || isSameDocument(recipient, payout.recipient)
   if (kind === 'CONTRADICTED' || payout.status === 'FAILED' || isProven) return report
   return { kind: 'CONTRADICTED', reason: 'recipient not reported', payout }

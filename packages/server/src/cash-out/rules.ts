@@ -67,7 +67,7 @@ export function decideApproval(
   state: State,
   nowMs: number,
 ): Decision<CashOutOutcome> {
-  if (input.on === 'operator.approved' && state.versionOf('holders') !== input.holdersVersion)
+  if (input.on === 'operator.approved' && state.versionOf('holders') !== input.deactivationCount)
     throw new HoldersChanged()
   assertMaySay(cashOut, input, nowMs)
   const decision = { ...decideOne(cashOut, input, state, nowMs), audits: [auditOf(cashOut, input)] }

@@ -148,7 +148,7 @@ function secretMetrics(registry: Registry) {
     labelNames: ['variable'],
     registers: [registry],
   })
-  return { onPreviousSecret: (variable: string) => uses.inc({ variable }) }
+  return { onPreviousSecretUsed: (variable: string) => uses.inc({ variable }) }
 }
 
 function engineMetrics(registry: Registry) {

@@ -10,7 +10,7 @@ import { isOrderId } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
-import type { OnPreviousSecret } from '../platform/secrets.ts'
+import type { OnPreviousSecretUsed } from '../platform/secrets.ts'
 import { LEASE_MS } from './receive.ts'
 import type { Applied, Receivers } from './receivers.ts'
 import {
@@ -333,7 +333,7 @@ export interface InboxObserver {
   onCallback(origin: CallbackOrigin): void
   onEvent(outcome: EventOutcome): void
   /** Called with the variable of a previous secret that proved a callback. */
-  onPreviousSecret?: OnPreviousSecret
+  onPreviousSecretUsed?: OnPreviousSecretUsed
 }
 
 export type InboxReports = ReturnType<typeof createInboxReports>
@@ -347,7 +347,7 @@ export function createInboxReports(logger: Logger, observer?: InboxObserver, hea
     callback: (path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void => {
       const { origin } = judgement
       observer?.onCallback(origin)
-      if ('previousSecret' in judgement) observer?.onPreviousSecret?.(judgement.previousSecret)
+      if ('previousSecret' in judgement) observer?.onPreviousSecretUsed?.(judgement.previousSecret)
       const sentence = REFUSALS[origin]
       if (sentence !== undefined) warn({ path, ...judgement }, `${path} ${origin}`, sentence)
     },

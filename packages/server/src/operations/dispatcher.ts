@@ -46,7 +46,7 @@ export interface Orders<Order extends AnyOrder, Input, Report extends AnyReporte
    */
   apply(order: Order, inputs: readonly (Input | OrderInput)[]): Promise<Order | undefined>
   /** Makes one attempt while the window is open. */
-  send(order: Order, window: SendWindow): Promise<SendAnswer<Report> & IsOfOrderAlone>
+  send(order: Order, window: SendWindow): Promise<SendAnswer<Report> & IsQrCodeFault>
   query(order: Order, deadline?: AbortSignal): Promise<QueryAnswer<Report>>
   /** Inputs of an answer by which the bank has the order. */
   inputsOf(order: Order, report: Report & FoundEarlier): readonly (Input | OrderInput)[]
@@ -59,9 +59,9 @@ export interface Orders<Order extends AnyOrder, Input, Report extends AnyReporte
   readonly windowMs: number
 }
 
-/** An attempt failed for a reason of this order: others may be sent. */
-interface IsOfOrderAlone {
-  readonly isOfOrderAlone?: true
+/** An attempt failed because of the order's QR code: other orders may be sent. */
+interface IsQrCodeFault {
+  readonly isQrCodeFault?: true
 }
 
 export interface NewOrder<Order> {
@@ -139,7 +139,7 @@ const ASK_WITHIN_MS = 1_500
 export class Dispatcher<Order extends AnyOrder, Input extends { readonly on: string }, Report extends AnyReported> {
   readonly #orders: Orders<Order, Input, Report>
   readonly #clock: Clock
-  readonly #sendsWanted: () => Promise<number>
+  readonly #allowedSends: () => Promise<number>
   readonly #eventQueries: EventQueryBudget
   readonly #monotonic: () => number
   readonly #leaseMs: number
@@ -154,19 +154,19 @@ export class Dispatcher<Order extends AnyOrder, Input extends { readonly on: str
   #isRoundFull = false
 
   /**
-   * @param sendsWanted limits sends only; queries always run
+   * @param allowedSends limits sends only; queries always run
    * @param directSending by default no order is claimed at creation
    */
   constructor(
     orders: Orders<Order, Input, Report>,
     clock: Clock,
-    sendsWanted: () => Promise<number>,
+    allowedSends: () => Promise<number>,
     { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
     directSending = NO_DIRECT_SENDING,
   ) {
     this.#orders = orders
     this.#clock = clock
-    this.#sendsWanted = sendsWanted
+    this.#allowedSends = allowedSends
     this.#eventQueries = eventQueries
     this.#monotonic = monotonic
     this.#leaseMs = leaseMsFor(callTimeoutMs)
@@ -178,7 +178,7 @@ export class Dispatcher<Order extends AnyOrder, Input extends { readonly on: str
    * @returns whether more may be due now
    */
   async processNext(): Promise<boolean> {
-    const sends = await this.#sendsWanted()
+    const sends = await this.#allowedSends()
     const found = await this.#due(sends)
     this.#isRoundFull = found.length >= CONCURRENT
     const { works, sendsLeft, isBudgetUsedUp } = this.#chosen(found, sends)
@@ -302,7 +302,7 @@ export class Dispatcher<Order extends AnyOrder, Input extends { readonly on: str
     // The clock may have been behind at the claim, as after a suspension; the commit corrects it, and the claim then
     // turns out to be old.
     const isClaimOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS
-    const isStopped = elapsedMs() > RECHECK_AFTER_MS && (await this.#sendsWanted()) === 0
+    const isStopped = elapsedMs() > RECHECK_AFTER_MS && (await this.#allowedSends()) === 0
     const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
     const blocker = isStopped
       ? 'sending is stopped'
@@ -310,7 +310,7 @@ export class Dispatcher<Order extends AnyOrder, Input extends { readonly on: str
         ? 'too late after the claim'
         : undefined
     const answer = blocker ? ({ kind: 'NOT_SENT', reason: blocker } as const) : await this.#attempt(claimed, window)
-    if (answer.isOfOrderAlone) this.#blocked.set(claimed.id, true)
+    if (answer.isQrCodeFault) this.#blocked.set(claimed.id, true)
     else this.#blocked.delete(claimed.id)
     const inputs = isWithoutReport(answer)
       ? [inputWithoutOrder(claimed.facts, answer)]
@@ -322,11 +322,11 @@ export class Dispatcher<Order extends AnyOrder, Input extends { readonly on: str
    * Sends, after a query if required. If the bank has the order, that is the answer. Without an answer nothing is sent
    * and the outcome is unknown, as the order may have been executed before the restore.
    */
-  async #attempt(claimed: Order, window: SendWindow): Promise<SendAnswer<Report> & IsOfOrderAlone> {
+  async #attempt(claimed: Order, window: SendWindow): Promise<SendAnswer<Report> & IsQrCodeFault> {
     const send = () => this.#orders.send(claimed, window)
     if (hasOtherOpenAttempts(claimed.facts) || !this.#orders.isAskedFirst(claimed)) return send()
     const known = await within(ASK_WITHIN_MS, (deadline) => this.#orders.query(claimed, deadline))
-    if (!lacksOrder(known)) return { ...known, isEarlier: true }
+    if (!lacksOrder(known)) return { ...known, alreadyExisted: true }
     return known.kind === 'NOT_FOUND' ? send() : { kind: 'UNKNOWN', reason: known.reason, httpStatus: known.httpStatus }
   }
 

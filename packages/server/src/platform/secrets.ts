@@ -292,7 +292,7 @@ function pem(type: string, asn1: forge.asn1.Asn1): string {
 }
 
 /** Called with the variable of each previous secret that was accepted; must not throw. */
-export type OnPreviousSecret = (variable: string) => void
+export type OnPreviousSecretUsed = (variable: string) => void
 
 /**
  * Logs uses of a previous secret: it cannot be removed while it is used.
@@ -301,9 +301,9 @@ export type OnPreviousSecret = (variable: string) => void
  */
 export function createPreviousSecretReports(
   logger: Logger,
-  count: OnPreviousSecret,
+  count: OnPreviousSecretUsed,
   heartbeat: Heartbeat = createHeartbeat(),
-): OnPreviousSecret {
+): OnPreviousSecretUsed {
   return (variable) => {
     count(variable)
     heartbeat.report(variable, (more) =>

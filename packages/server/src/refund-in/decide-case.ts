@@ -1,6 +1,6 @@
 import { type CaseDecision, type EvidenceField, type GuardOf, refundIn as machine, min } from '@pixgate/spec'
 import { deciderBy, endedBy, isKeptInDoubt, movementsNamed, occurredAtOf, orderedBy } from '../cases/by-table.ts'
-import type { CaseOrder, DecidableCase } from '../cases/case.ts'
+import type { DecidableCase, DecisionInput } from '../cases/case.ts'
 import { bookedReturn, type RefundEvent } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
@@ -82,7 +82,7 @@ export const refundInDecider = deciderBy<RefundIn, Guard>({
   machine,
   holds: (refund, openCase, guard, nowMs) => holdsFor({ refund, openCase, isKnown: false, nowMs }, guard),
   needsOf,
-  looks: (refund, _, order) => ({
+  readsFor: (refund, _, order) => ({
     reads: [refund.id, holderIdOf(refund)],
     movements: movementsNamed(order, OUT),
   }),
@@ -97,7 +97,7 @@ function needsOf(refund: RefundIn, { reference }: DecidableCase, decision: CaseD
 function decideCase(
   refund: RefundIn,
   openCase: DecidableCase,
-  order: CaseOrder,
+  order: DecisionInput,
   state: State,
   nowMs: number,
 ): Decision<RefundIn> {
@@ -143,7 +143,11 @@ function amountsOf(refund: RefundIn, left: bigint, h: bigint, state: State) {
 }
 
 /** Reference of journal and movement: the case's, or the id named by the operator. */
-function referenceOf({ reference }: DecidableCase, { decision, evidence }: CaseOrder, isSuspended: boolean): string {
+function referenceOf(
+  { reference }: DecidableCase,
+  { decision, evidence }: DecisionInput,
+  isSuspended: boolean,
+): string {
   if (decision === 'executed' && !isSuspended) return evidence.returnId ?? reference
   return decision === 'not_executed' ? '' : reference
 }
@@ -176,7 +180,7 @@ function changesOfDecision(refund: RefundIn, known: Changes, row: Target<RefundI
 function factsAfterDecision(
   refund: RefundIn,
   openCase: DecidableCase,
-  { evidence: { returnId = '' } }: CaseOrder,
+  { evidence: { returnId = '' } }: DecisionInput,
   { posts }: Target<RefundIn>,
   nowMs: number,
 ): RefundInFacts {

@@ -44,8 +44,8 @@ export function createRefundInJobs(options: RefundInJobsOptions) {
     isAskedFirst: ({ createdAt }) => canAsk && isAskedFirst(createdAt),
     windowMs: partner.capabilities.has('idempotent-refund') ? partner.idempotencyWindowMs : 0,
   }
-  const sendsWanted = async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)
-  return new Dispatcher(orders, clock, sendsWanted, bounds)
+  const allowedSends = async () => ((await store.isEnabled()) ? partner.allowedSends() : 0)
+  return new Dispatcher(orders, clock, allowedSends, bounds)
 }
 
 /** Inputs of an answer by which the bank has the refund. @source failure-modes#P5 */

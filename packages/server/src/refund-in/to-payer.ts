@@ -1,5 +1,5 @@
 import { limits, Refusal } from '@pixgate/spec'
-import type { CaseDecider, CaseOrder, DecidableCase, StatementLines } from '../cases/case.ts'
+import type { CaseDecider, DecidableCase, DecisionInput, StatementLines } from '../cases/case.ts'
 import { createHeldDecider, type Held } from '../cases/unexplained.ts'
 import { type CashIn, cashInDecider, returnOrdersOf } from '../cash-in/index.ts'
 import { type Create, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
@@ -57,9 +57,9 @@ function withRefundOrder<Kind extends Holder>(
 ): CaseDecider<Kind> {
   return {
     ...decider,
-    looks: (holder, openCase, order, handed) => {
-      const looks = decider.looks(holder, openCase, order, handed)
-      return order.decision === 'return_to_payer' ? { ...looks, ...looksOfReturn(options, order) } : looks
+    readsFor: (holder, openCase, order, handed) => {
+      const reads = decider.readsFor(holder, openCase, order, handed)
+      return order.decision === 'return_to_payer' ? { ...reads, ...readsForReturn(options, order) } : reads
     },
     decide: (holder, openCase, order, state, nowMs, handed) => {
       const decision = decider.decide(holder, openCase, order, state, nowMs, handed)
@@ -75,10 +75,10 @@ interface Payment {
   readonly paidAt: number
 }
 
-function looksOfReturn({ terms }: ToPayerOptions, { operator, newId }: CaseOrder) {
+function readsForReturn({ terms }: ToPayerOptions, { operatorId, newId }: DecisionInput) {
   return {
     controls: ['cash_out_switch'] as const,
-    ...looksOf({ pixKey: null, caller: operator }, terms.limits),
+    ...looksOf({ pixKey: null, caller: operatorId }, terms.limits),
     creates: { kind: 'refund_in', externalId: newId, idempotencyKey: null } as const,
   }
 }
@@ -88,7 +88,7 @@ function orderedReturn(
   { terms, isUnsupported, isNearRestore }: ToPayerOptions,
   holder: Holder,
   { cashInId, endToEndId, paidAt }: Payment,
-  { newId: id, caseId, operator, reason, amountCents: valueCents = 0n }: CaseOrder,
+  { newId: id, caseId, operatorId, reason, amountCents: valueCents = 0n }: DecisionInput,
   state: State,
   now: number,
 ): Omit<Decision<never>, 'outcome'> {
@@ -97,7 +97,7 @@ function orderedReturn(
   // Order ids of returns are derived from their number, which a restore may have lost.
   if (isNearRestore(now)) throw new Refusal('not_possible_in_state', { message: RESTORED })
   if (now > paidAt + WINDOW_MS) throw new Refusal('refund_deadline_exceeded', { message: DEADLINE_EXCEEDED })
-  const allowed = taken({ valueCents, pixKey: null, caller: operator }, terms.limits, state, now)
+  const allowed = taken({ valueCents, pixKey: null, caller: operatorId }, terms.limits, state, now)
   const create: Create<RefundIn> = {
     operation: {
       ...operationOf({ endToEndId }),
@@ -119,7 +119,7 @@ function orderedReturn(
         origin: 'OPERATOR',
         from: holder.id,
       },
-      facts: { madeBy: { caller: operator, address: '' } },
+      facts: { madeBy: { caller: operatorId, address: '' } },
     },
   }
   return { creates: [create], ...allowed }

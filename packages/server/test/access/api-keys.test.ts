@@ -27,7 +27,7 @@ async function apiKeys(t: TestContext) {
     adminToken: 'the-administrative-token-of-this-test',
     logger: capturedLog().logger,
     onRefused: () => undefined,
-    onPreviousSecret: () => undefined,
+    onPreviousSecretUsed: () => undefined,
     rateLimitPerMinute: 0,
   } as const
   const module = createAccessModule(options)

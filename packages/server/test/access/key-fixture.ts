@@ -1,5 +1,5 @@
 import { apiKeyScopes, type Endpoint, getBalance } from '@pixgate/spec'
-import { createApiKeyAdmission, createApiKeyAuthenticator } from '../../src/access/authenticate.ts'
+import { createApiKeyAuthenticator, createApiKeyAuthorizer } from '../../src/access/authenticate.ts'
 import {
   apiKeyFormat,
   createCredentialCache,
@@ -84,11 +84,11 @@ export function keyAuthenticator(
   const lastUsed = createLastUsed(clock, 10, async () => undefined)
   const reports = createRefusalReports(logger, onRefused)
   const authenticate = createApiKeyAuthenticator({ clock, mode, cache, lastUsed, reports })
-  const admit = createApiKeyAdmission({ clock, reports, rateLimitPerMinute, keysMax: 10 })
+  const authorize = createApiKeyAuthorizer({ clock, reports, rateLimitPerMinute, keysMax: 10 })
   return async (request) => {
     const caller = await authenticate(request)
     const endpoint: Endpoint = request.endpoint ?? getBalance
-    admit({ ...request, endpoint }, caller)
+    authorize({ ...request, endpoint }, caller)
     return caller
   }
 }

@@ -9,7 +9,7 @@ import { hasAdmin } from '../../src/access/operators.ts'
 import { createRefusalReports, type OnRefused } from '../../src/access/refusals.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { Logger } from '../../src/platform/log.ts'
-import type { OnPreviousSecret } from '../../src/platform/secrets.ts'
+import type { OnPreviousSecretUsed } from '../../src/platform/secrets.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
 /** What the operators of these tests show. */
@@ -43,7 +43,7 @@ interface Given {
   readonly onRefused?: OnRefused
   /** Besides or instead of those above. */
   readonly tokens?: Partial<ConfiguredTokens>
-  readonly onPreviousSecret?: OnPreviousSecret
+  readonly onPreviousSecretUsed?: OnPreviousSecretUsed
 }
 
 /** An operator's door as one process of the sandbox has it. */
@@ -53,7 +53,7 @@ export function operatorAuthenticator(clock: { now(): number }, given: Given = {
     adminToken: ADMIN_TOKEN,
     metricsToken: METRICS_TOKEN,
     ...given.tokens,
-    ...(given.onPreviousSecret && { onPreviousSecret: given.onPreviousSecret }),
+    ...(given.onPreviousSecretUsed && { onPreviousSecretUsed: given.onPreviousSecretUsed }),
     mode: 'sandbox',
     cache: createCredentialCache(database, clock, 10),
     hasAdmin: () => hasAdmin(database),

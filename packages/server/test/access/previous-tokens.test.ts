@@ -21,7 +21,7 @@ function operatorDoor(previous: Partial<ConfiguredTokens> = PREVIOUS, operators:
   const { database } = databaseWith(...operators)
   const authenticate = operatorAuthenticator(
     { now: () => 0 },
-    { database, tokens: previous, onPreviousSecret: (variable) => used.push(variable) },
+    { database, tokens: previous, onPreviousSecretUsed: (variable) => used.push(variable) },
   )
   const outcome = async (token: string, endpoint: Endpoint = endpoints.getCashOutSwitch) =>
     authenticate({ headers: { authorization: `Bearer ${token}` }, remoteAddress: '192.0.2.1', endpoint }).then(

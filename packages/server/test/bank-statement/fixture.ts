@@ -147,7 +147,7 @@ function returnsOf({ applyReturn, returnCommand }: RefundInCommands) {
 function scriptedStatement(): ScriptedStatement {
   const bank: ScriptedStatement = {
     capabilities: new Set(['statement']),
-    listedWithinMs: lacking.listedWithinMs,
+    statementDelayMs: lacking.statementDelayMs,
     asked: [],
     answer: () => pageOf([]),
     readStatement: async (query) => {

@@ -187,7 +187,7 @@ test('[api-pix.9] movements from before the first reading are ignored in a list 
   const charge = await fixture.charge()
   const old = { reference: 'somebody', occurredAt: fixture.clock.now() - 10 * 86_400_000 }
   const entries = [paymentOf(charge, 'OLD', old), paymentOf(charge, 'NEW')]
-  fixture.bank.answer = () => ({ kind: 'READ', page: { entries, nextCursor: null, looksBack: true } })
+  fixture.bank.answer = () => ({ kind: 'READ', page: { entries, nextCursor: null, reachesBeforeWindow: true } })
   await fixture.minutes(10)
   assert.deepEqual(
     (await statementEntries(fixture.database)).filter((line) => line.includes('OLD')),

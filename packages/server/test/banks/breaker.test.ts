@@ -101,10 +101,10 @@ test('[CO-13] an answer that was under way does not end the wait after a 429', (
 
 test('[partner.6] [partner.9] [AP-21] an answer about one order alone is not counted', () => {
   const breaker = createBreaker()
-  for (let sends = 0; sends < 50; sends++) breaker.note('sendPayout', { ...UNREACHABLE, isOfOrderAlone: true }, 0)
+  for (let sends = 0; sends < 50; sends++) breaker.note('sendPayout', { ...UNREACHABLE, isQrCodeFault: true }, 0)
   assert.equal(breaker.wanted('orders', 0), ANY)
   const open = openBreaker()
-  open.note('sendPayout', { ...REJECTED, isOfOrderAlone: true }, 30_000)
+  open.note('sendPayout', { ...REJECTED, isQrCodeFault: true }, 30_000)
   assert.equal(open.wanted('orders', 30_000), 1, 'it is for another order to show whether the bank is back')
 })
 
@@ -166,7 +166,7 @@ test('[CO-10] the breaker holds no call back by itself', async () => {
   const bank = createHttpPartner({ exchange: async () => ({ kind: 'lost', reason: 'timeout' }), close: async () => {} })
   const partner = guarding(bank)
   for (let failures = 0; failures < 5; failures++) await partner.sendPayout(payouts.ID, payouts.REQUEST)
-  assert.equal(partner.sendsWanted(), 0)
+  assert.equal(partner.allowedSends(), 0)
   assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST)).kind, 'UNKNOWN')
   assert.deepEqual(partner.capabilities, bank.capabilities)
 })
@@ -245,9 +245,9 @@ test('[partner.9] a QR code query that ends in an error is no longer in flight',
   const bank = createHttpPartner({ exchange: () => Promise.reject(new Error('a fault')), close: async () => undefined })
   const partner = guarding(bank)
   await assert.rejects(partner.decodeQrCode('000201', undefined, 'shop'), /a fault/)
-  assert.equal(partner.qrCodesWanted('shop'), ANY)
+  assert.equal(partner.allowedQrCodes('shop'), ANY)
   for (let asked = 0; asked < 4; asked++) await assert.rejects(partner.decodeQrCode('000201', undefined, 'shop'))
-  assert.equal(partner.qrCodesWanted('shop'), 0, 'it counts as no answer')
+  assert.equal(partner.allowedQrCodes('shop'), 0, 'it counts as no answer')
 })
 
 test('[partner.9] [CI-16] payouts and charges are counted apart, and other calls are not counted at all', () => {

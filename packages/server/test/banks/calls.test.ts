@@ -79,11 +79,17 @@ for (const missing of NAMES) {
 
 test('[api-pix.17] [partner.10] all other members of a bank come from the connector', () => {
   const { bank, partner } = guarded({
-    listedWithinMs: { ...lacking.listedWithinMs, PAYOUT_SENT: 2 },
-    stamps: { offsetMs: () => 3, assume: () => undefined },
+    statementDelayMs: { ...lacking.statementDelayMs, PAYOUT_SENT: 2 },
+    clockOffset: { offsetMs: () => 3, assume: () => undefined },
     unlistedFees: { centsPerMovement: 1n, percent: 1n },
   })
-  for (const name of ['capabilities', 'idempotencyWindowMs', 'listedWithinMs', 'stamps', 'unlistedFees'] as const) {
+  for (const name of [
+    'capabilities',
+    'idempotencyWindowMs',
+    'statementDelayMs',
+    'clockOffset',
+    'unlistedFees',
+  ] as const) {
     assert.equal(partner[name], bank[name])
   }
 })
@@ -116,7 +122,7 @@ test('[partner.6] a fault of ours in one order holds no other order back', async
     await assert.rejects(partner.sendPayout('payout-1', PAYOUT))
     await assert.rejects(partner.createCharge('charge-1', undefined as never))
   }
-  assert.deepEqual([partner.sendsWanted(), partner.chargesWanted()], [Infinity, Infinity])
+  assert.deepEqual([partner.allowedSends(), partner.allowedCharges()], [Infinity, Infinity])
 })
 
 test('[logs.3] a bank that refuses our credentials opens the breaker of orders, whichever call it was', async () => {
@@ -124,7 +130,7 @@ test('[logs.3] a bank that refuses our credentials opens the breaker of orders, 
     getCharge: async () => ({ kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 }),
   })
   await partner.getCharge('charge-1', undefined as never)
-  assert.equal(partner.sendsWanted(), 0)
+  assert.equal(partner.allowedSends(), 0)
   assert.deepEqual(breakerLines(), [['error', 'bank.breaker_opened', 'orders', 'HTTP 401']])
   assert.deepEqual(reported, ['getCharge unauthorized'])
 })

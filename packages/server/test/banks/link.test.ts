@@ -215,7 +215,7 @@ test('[partner.3] a closed link sends nothing', async (t) => {
 test('[CO-20] a process that slept while its connection was made sends nothing, though no timer has fired yet', async (t) => {
   let now = 0
   const bank = await scriptedBank(t, (response) => answer(response, 200, {}))
-  const link = linkTo(t, bank.url, { timeoutMs: 3_000, monotonic: () => now })
+  const link = linkTo(t, bank.url, { timeoutMs: 3_000, monotonicMs: () => now })
   bank.server.on('connection', () => {
     now = 3_001
   })

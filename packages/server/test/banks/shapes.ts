@@ -27,7 +27,7 @@ type Answers = (call: PartnerCall) => Outcome
 /** The standard's connector, or Efí's, at a bank that answers so. */
 function partnerAt(kind: 'api-pix' | 'efi', answers: Answers): Partner {
   const link: Pick<PartnerLink, 'exchange'> = { exchange: async (call) => answers(call) }
-  const options = { merchant: MERCHANT, hasIdempotentOrders: true, monotonic: () => 0, bankNow: () => NOON }
+  const options = { merchant: MERCHANT, hasIdempotentOrders: true, monotonicMs: () => 0, bankNow: () => NOON }
   if (kind === 'api-pix')
     return createApiPixPartner({ ...options, exchange: createExchange(link, protocolOf(), '/v2') })
   return createEfiPartner({
@@ -35,7 +35,7 @@ function partnerAt(kind: 'api-pix' | 'efi', answers: Answers): Partner {
     exchange: createExchange(link, EFI_PROTOCOL, '/v2'),
     sending: createExchange(link, EFI_PROTOCOL),
     paysQrCodes: true,
-    heldBack: () => undefined,
+    pauseFor: () => undefined,
     now: () => NOON,
   })
 }

@@ -91,7 +91,7 @@ test('[health.5] [config.10] the log names a host that does not resolve; public 
 
 test('[health.5] an answer about one order alone does not change the standing of the bank', async () => {
   const { partner, lines } = guarded({
-    sendPayout: async () => ({ kind: 'NOT_SENT', reason: 'its QR code cannot be read', isOfOrderAlone: true }),
+    sendPayout: async () => ({ kind: 'NOT_SENT', reason: 'its QR code cannot be read', isQrCodeFault: true }),
   })
   assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST)).kind, 'NOT_SENT')
   assert.equal(partner.standing().isKnown, false)

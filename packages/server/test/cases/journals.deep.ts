@@ -68,8 +68,8 @@ test('[cases.3] of two decisions on one case in one batch the first counts, and 
   const order = {
     caseId: openCase.id,
     newId: randomUUID(),
-    operator: 'Ana',
-    approver: null,
+    operatorId: 'Ana',
+    approverId: null,
     reason: 'twice',
     evidence: {},
     amountCents: 100_00n,
@@ -92,7 +92,7 @@ test('[cases.7] what the bank has taken back meanwhile is neither returned nor w
   await refunds.applyReturn(id, told)
   assert.deepEqual(await cases(database), ['payment_in_suspense (closed)'])
   for (const decision of ['return_to_payer', 'write_off'] as const) {
-    const order = { caseId: openCase.id, newId: randomUUID(), operator: 'Ana', approver: null, reason: 'late' }
+    const order = { caseId: openCase.id, newId: randomUUID(), operatorId: 'Ana', approverId: null, reason: 'late' }
     const late = { ...order, decision, evidence: {}, amountCents: 100_00n }
     await assert.rejects(decideCase({ engine, database }, id, openCase, late), { code: 'not_possible_in_state' })
   }

@@ -6,7 +6,7 @@ import { CHARGED, cashInAs, NOW } from './situations.ts'
 const UNMADE = cashInAs('PENDING', { dueAt: NOW })
 
 /** The jobs at a bank that takes so many charges now; nothing waits, and nothing is sent. */
-function jobsAt(chargesWanted: number, createCharge: () => unknown = () => assert.fail('the bank is asked')) {
+function jobsAt(allowedCharges: number, createCharge: () => unknown = () => assert.fail('the bank is asked')) {
   const taken: string[] = []
   const made = cashInAs('PENDING', { id: 'made', dueAt: NOW, facts: CHARGED })
   const jobs = createCashInJobs({
@@ -19,7 +19,7 @@ function jobsAt(chargesWanted: number, createCharge: () => unknown = () => asser
     store: { due: async () => [UNMADE, UNMADE, made] },
     partner: {
       capabilities: new Set(),
-      chargesWanted: () => chargesWanted,
+      allowedCharges: () => allowedCharges,
       createCharge,
     },
     clock: { now: () => NOW },
@@ -42,11 +42,11 @@ test('[cash-in.create.7] [partner.9] the charge that shows whether the bank is b
 })
 
 test('[cash-in.create.7] [partner.9] charges waiting for creation are claimed up to what the bank accepts; other work does not wait', async () => {
-  for (const [chargesWanted, claims] of [
+  for (const [allowedCharges, claims] of [
     [0, ['made work.claimed']],
     [1, ['made work.claimed', 'unmade work.claimed']],
   ] as const) {
-    const { jobs, taken } = jobsAt(chargesWanted)
+    const { jobs, taken } = jobsAt(allowedCharges)
     await jobs.processNext()
     assert.deepEqual(taken, claims)
   }

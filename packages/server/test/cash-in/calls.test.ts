@@ -10,7 +10,7 @@ async function ordered(query: ChargeQueryAnswer, facts = {}, isNear = true, canA
   const calls: string[] = []
   const partner: ChargePartner & ChargeAvailability = {
     capabilities: new Set(canAsk ? ['charge', 'query-charge'] : ['charge']),
-    chargesWanted: () => 64,
+    allowedCharges: () => 64,
     createCharge: async (id) => {
       calls.push(`PUT ${id}`)
       return ACCEPTED

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CaseDecision, type CashInStatus, cashIn, type EvidenceField, Refusal } from '@pixgate/spec'
-import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
+import type { DecidableCase, DecisionInput } from '../../src/cases/case.ts'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider, decideReversal } from '../../src/cash-in/decide-case.ts'
 import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
@@ -78,7 +78,7 @@ const WENT_BACK_E2: CashInFacts = {
 const NOT_POSSIBLE = { code: 'not_possible_in_state' }
 const KEEPING: OpenCase = { id: 'another', kind: 'charge_unclear', rule: 'cash-in.states.6', reference: '', version: 1 }
 
-interface Given extends Partial<CaseOrder> {
+interface Given extends Partial<DecisionInput> {
   readonly before?: Partial<CashIn>
   readonly inDoubtFor?: Reason
   readonly reference?: string
@@ -648,13 +648,13 @@ test('[cases.2] each decision of the table is shown, with what it needs and why 
         isOffered,
         needs,
         maxCents,
-        because,
+        whyNot,
       }): readonly [CaseDecision, boolean, readonly EvidenceField[], bigint | undefined, boolean] => [
         decision,
         isOffered,
         needs,
         maxCents,
-        because.length > 0,
+        whyNot.length > 0,
       ],
     )
   }

@@ -157,7 +157,7 @@ function echoed<Answer extends ChargeAnswer | ChargeQueryAnswer>(answer: Answer,
 function scriptedPartner(answers: Partial<ScriptedPartner>): ScriptedPartner {
   const partner: ScriptedPartner = {
     capabilities: new Set(['charge', 'idempotent-charge', 'query-charge', 'cancel-charge', 'statement']),
-    chargesWanted: () => Number.POSITIVE_INFINITY,
+    allowedCharges: () => Number.POSITIVE_INFINITY,
     asked: [],
     create: ACCEPTED,
     query: ACCEPTED,

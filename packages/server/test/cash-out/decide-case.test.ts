@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CaseDecision, type CashOutStatus, limits, Refusal } from '@pixgate/spec'
-import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
+import type { DecidableCase, DecisionInput } from '../../src/cases/case.ts'
 import type { CashOut, CashOutFacts } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/decide-case.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
@@ -55,7 +55,7 @@ const ANOTHER: OpenCase = {
   version: 1,
 }
 
-interface Given extends Partial<CaseOrder> {
+interface Given extends Partial<DecisionInput> {
   readonly before?: Partial<CashOut>
   readonly inDoubtFor?: Reason
   readonly reference?: string
@@ -410,7 +410,7 @@ test('[cases.18] [cash-out.cases.6] where it may be of another payment of the pa
     endToEndId: 'E1',
     facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } },
   }
-  const book = (evidence: CaseOrder['evidence'] = {}) =>
+  const book = (evidence: DecisionInput['evidence'] = {}) =>
     decide(DOUBT, 'book', 'return_in_suspense cash-out.reversal.2', { before, reference: 'D5', evidence })
   assert.equal(done(book({ endToEndId: 'E1' }))[0], `operator.attributed ${DOUBT}`)
   for (const evidence of [{}, { endToEndId: 'E5' }]) assert.throws(() => book(evidence), { code: 'validation_error' })
@@ -424,5 +424,5 @@ test('[cases.2] why a failure is not offered now is told', () => {
   })
   const fail = cashOutDecider.options(operation, openCase, NOW).find(({ decision }) => decision === 'not_executed')
   assert.equal(fail?.isOffered, false)
-  assert.match(fail?.because.join() ?? '', /younger than 5 minutes/)
+  assert.match(fail?.whyNot.join() ?? '', /younger than 5 minutes/)
 })

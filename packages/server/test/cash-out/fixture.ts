@@ -63,8 +63,8 @@ function scriptedPartner(answers: Partial<ScriptedPartner> = {}): ScriptedPartne
     query: CONFIRMED,
     qrCode: { kind: 'DECODED', qrCode: QR_CODE },
     whileCalled: async () => undefined,
-    sendsWanted: () => 64,
-    qrCodesWanted: () => 64,
+    allowedSends: () => 64,
+    allowedQrCodes: () => 64,
     sendPayout: async (id, request, window) => {
       partner.windows.push(window)
       partner.asked.push('PUT')

@@ -29,7 +29,7 @@ test('[CO-30] [cash-out.work] while the switch is off nothing that only waits to
     const jobs = createCashOutJobs({
       commands: {},
       store: { due, isEnabled: async () => isEnabled },
-      partner: { capabilities: new Set(), idempotencyWindowMs: 0, sendsWanted: () => Number.POSITIVE_INFINITY },
+      partner: { capabilities: new Set(), idempotencyWindowMs: 0, allowedSends: () => Number.POSITIVE_INFINITY },
       clock: { now: () => 0 },
       bounds: BOUNDS,
     } as unknown as Parameters<typeof createCashOutJobs>[0])

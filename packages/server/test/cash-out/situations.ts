@@ -159,7 +159,7 @@ export const INPUTS = {
     approver: APPROVER,
     reason: 'checked',
     people: [person(APPROVER.actor, APPROVER.actorName)],
-    holdersVersion: 1n,
+    deactivationCount: 1n,
     isKeyDeactivated: false,
   },
   'operator.refused': { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { everybody, holdersVersion } from '../../src/access/operators.ts'
+import { allOperators, deactivationCount } from '../../src/access/operators.ts'
 import type { Operator } from '../../src/audit/trail.ts'
 import type { CaseNeeds } from '../../src/cases/decide.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
@@ -63,7 +63,7 @@ export function caseNeeds(
   approvalFromCents = Number.MAX_SAFE_INTEGER,
 ): CaseNeeds {
   const none = async () => assert.fail('nothing is decided here')
-  const nothing = { read: none, accepts: none, command: none }
+  const nothing = { read: none, accepts: none, command: none, attributionCommand: none }
   const withoutOperation = {
     ...engine,
     events: nothing,
@@ -94,7 +94,7 @@ export function operatedProcess(
   const database = openTestDatabase(url)
   t.after(() => database.close())
   const store = createOperatorStore(database)
-  const operators = { people: () => everybody(database), deactivations: () => holdersVersion(database) }
+  const operators = { people: () => allOperators(database), deactivations: () => deactivationCount(database) }
   const operator = createOperatorCommands({
     ...engine,
     store,

@@ -16,7 +16,7 @@ import { cashOutAs } from '../cash-out/situations.ts'
 interface Answer {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
   readonly to: 'send' | 'ask'
-  readonly isEarlier?: true
+  readonly alreadyExisted?: true
 }
 
 type Input = { readonly on: 'answer'; readonly to: Answer['to'] }
@@ -269,8 +269,8 @@ test('[CO-10] [partner.9] where the bank is tried with one order, it is none tha
       due: async () => due.filter(({ id }) => !sent.includes(id) || id === 'bad'),
       send: async ({ id }) => {
         sent.push(id)
-        const isOfOrderAlone = id === 'bad' && isBad
-        return { ...UNREACHABLE, ...(isOfOrderAlone && { isOfOrderAlone }) }
+        const isQrCodeFault = id === 'bad' && isBad
+        return { ...UNREACHABLE, ...(isQrCodeFault && { isQrCodeFault }) }
       },
     },
   )

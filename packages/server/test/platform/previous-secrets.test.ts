@@ -8,9 +8,9 @@ test('[rotation.2] each use of a previous secret is counted, and the first of a 
   const { logger, lines } = capturedLog()
   const heartbeat = steppedHeartbeat()
   const counted: string[] = []
-  const onPreviousSecret = createPreviousSecretReports(logger, (variable) => counted.push(variable), heartbeat)
-  for (let use = 0; use < 3; use++) onPreviousSecret('PIXGATE_PARTNER_SECRET_PREVIOUS')
-  onPreviousSecret('PIXGATE_ADMIN_TOKEN_PREVIOUS')
+  const onPreviousSecretUsed = createPreviousSecretReports(logger, (variable) => counted.push(variable), heartbeat)
+  for (let use = 0; use < 3; use++) onPreviousSecretUsed('PIXGATE_PARTNER_SECRET_PREVIOUS')
+  onPreviousSecretUsed('PIXGATE_ADMIN_TOKEN_PREVIOUS')
   heartbeat.minuteEnds()
   assert.equal(counted.length, 4)
   assert.deepEqual(

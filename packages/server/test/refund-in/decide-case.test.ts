@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CaseDecision, type RefundInStatus, Refusal } from '@pixgate/spec'
-import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
+import type { DecidableCase, DecisionInput } from '../../src/cases/case.ts'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/follow.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
@@ -51,7 +51,7 @@ const CASTING: OpenCase = {
   version: 1,
 }
 
-interface Given extends Partial<CaseOrder> {
+interface Given extends Partial<DecisionInput> {
   readonly facts?: RefundInFacts
   readonly inDoubtFor?: Reason
   readonly reference?: string
@@ -410,7 +410,7 @@ for (const status of ['PENDING', 'FAILED'] as const) {
       openCases: [openCase],
     })
     const option = refundInDecider.options(refund, openCase, NOW).find(({ decision }) => decision === 'executed')
-    assert.deepEqual([option?.isOffered, option?.because], [true, []])
+    assert.deepEqual([option?.isOffered, option?.whyNot], [true, []])
   })
   test(`[refund-in.cases.5] what left for it may be a loss, and is then in suspense of the payment as before: ${status}`, () => {
     const order = { facts: SUSPENDED, reference: 'D5', inDoubtFor: 'conflict', given: TO_PAYER, cashIn: ofE2(30_00) }

@@ -68,7 +68,7 @@ function bench(
   const partner: RefundPartner & Availability = {
     capabilities,
     idempotencyWindowMs: 86_400_000,
-    sendsWanted: () => sends,
+    allowedSends: () => sends,
     sendRefund: async (id, request, window) => {
       assert.equal(typeof window?.isOver, 'function', 'until when it may leave')
       asked.push(`PUT ${id} ${JSON.stringify({ ...request, valueCents: Number(request.valueCents) })}`)

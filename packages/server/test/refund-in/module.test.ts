@@ -23,7 +23,7 @@ async function office(t: TestContext) {
     partner: {
       capabilities: new Set(['query-refund']),
       idempotencyWindowMs: 0,
-      sendsWanted: () => 0,
+      allowedSends: () => 0,
       sendRefund: () => assert.fail(),
       getRefund: () => assert.fail(),
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits, type RefundInStatus } from '@pixgate/spec'
-import type { CaseOrder } from '../../src/cases/case.ts'
+import type { DecisionInput } from '../../src/cases/case.ts'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { refundableCents, refundedCents, returningCents, suspendedCents } from '../../src/cash-in/returns.ts'
 import { reasonFact, reasonOf } from '../../src/engine/follow.ts'
@@ -37,7 +37,7 @@ function inDoubt(facts: CashInFacts = {}, openCases?: readonly OpenCase[]): Cash
   }
 }
 
-interface Given extends Partial<CaseOrder> {
+interface Given extends Partial<DecisionInput> {
   readonly cashIn?: CashIn
   readonly paidAt?: number
   readonly state?: State
@@ -53,7 +53,7 @@ function order(given: Given = {}) {
   const named = { facts, amountCents: 30_00n, newId: REFUND_ID, ...ofOrder }
   const { openCase, order } = ordered('return_to_payer', KIND, 'E2', named)
   const decider = createCashInDecider({ terms, isUnsupported, isNearRestore: () => false })
-  return { ...decider.decide(cashIn, openCase, order, state, NOW), looks: decider.looks(cashIn, openCase, order) }
+  return { ...decider.decide(cashIn, openCase, order, state, NOW), reads: decider.readsFor(cashIn, openCase, order) }
 }
 
 /** The refund that is made. */
@@ -128,7 +128,7 @@ test('[cash-in.cases.3] a payment goes back for 90 days, by its own time', () =>
 test('[cash-in.cases.3] [operator.switch.2] not while payouts and refunds are off, nor at a bank without refunds', () => {
   assert.throws(() => order({ state: OFF }), { code: 'cash_out_suspended' })
   assert.throws(() => order({ isUnsupported: true }), { code: 'not_supported_by_bank' })
-  assert.deepEqual(order().looks.controls, ['cash_out_switch'])
+  assert.deepEqual(order().reads.controls, ['cash_out_switch'])
 })
 
 test('[cash-in.cases.3] [limits.4] caps bind it as any refund', () => {
@@ -137,7 +137,7 @@ test('[cash-in.cases.3] [limits.4] caps bind it as any refund', () => {
   const decision = bound(30_00n)
   assert.ok(decision.allowances?.some(({ cents }) => cents === 30_00n))
   assert.deepEqual(
-    decision.looks.allowances?.map(({ span }) => span),
+    decision.reads.allowances?.map(({ span }) => span),
     ['day'],
   )
   const used: State = { ...stateOf(), usedSince: () => 71_00n, used: () => new Map([[0, 71_00n]]) as never }
@@ -148,7 +148,7 @@ test('[cash-in.cases.3] every other decision orders nothing', () => {
   const decider = createCashInDecider({ terms: refundTerms(), isUnsupported: true, isNearRestore: () => false })
   const { openCase, order: other } = ordered('write_off', KIND, 'E2')
   const decision = decider.decide(inDoubt(), openCase, other, OFF, NOW)
-  assert.deepEqual([decision.creates, decider.looks(inDoubt(), openCase, other).controls], [[], undefined])
+  assert.deepEqual([decision.creates, decider.readsFor(inDoubt(), openCase, other).controls], [[], undefined])
 })
 
 /** The refund of R$ 30,00 of E2. */

@@ -354,7 +354,7 @@ test('[cases.36] a case read as closed and opened again meanwhile is not decided
     withoutOperation: {
       ids: at.ids,
       events: { read: never, accepts: never },
-      statement: { accepts: never, command: never },
+      statement: { accepts: never, attributionCommand: never },
       charges: { reversal: never },
     },
     operators: { people, deactivations: async () => 1n },

@@ -1,5 +1,5 @@
 import type { CaseDecision, EvidenceField } from '@pixgate/spec'
-import type { CaseDecider, CaseOrder, Evidence } from '../../src/cases/case.ts'
+import type { CaseDecider, DecisionInput, Evidence } from '../../src/cases/case.ts'
 import type { CashIn } from '../../src/cash-in/index.ts'
 import { suspendedArrival } from '../../src/cash-in/returns.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
@@ -61,7 +61,7 @@ export function decideCase(
     `an operator decides ${openCase.kind} of ${operation.id}: ${order.decision} ${JSON.stringify(order.evidence)}`,
   )
   return process.engine.execute({
-    ...decider.looks(operation, openCase, order),
+    ...decider.readsFor(operation, openCase, order),
     decide: (state, now) => {
       const standing = state.operation(operation.id)
       if (!standing) throw new Error(`${operation.id} is gone`)
@@ -79,7 +79,7 @@ function orderOf(
   openCase: StoredCase,
   decision: CaseDecision,
   needs: readonly EvidenceField[],
-): CaseOrder | undefined {
+): DecisionInput | undefined {
   // What was told without an id nobody looks for in the statement (PL-42): only the daily close tells that it was wrong.
   const isWrong = world.areOperatorsWrong && !openCase.reference.startsWith('unnamed ') && world.chance.bool(0.2)
   if (isWrong) {
@@ -92,8 +92,8 @@ function orderOf(
     newId: world.newId(),
     decision,
     caseId: openCase.id,
-    operator: 'operator-0',
-    approver: null,
+    operatorId: 'operator-0',
+    approverId: null,
     reason: 'as the bank has it',
     evidence,
   }

@@ -132,7 +132,7 @@ export function operate(world: World, process: SimulatedProcess): Promise<unknow
     approver: approverAt(chance.below(2)),
     reason: REASON,
     people: [personAt(0), personAt(1)],
-    holdersVersion: 1n,
+    deactivationCount: 1n,
     isKeyDeactivated: false,
     ...(chance.bool(0.1) ? { code: null } : {}),
   }

@@ -85,9 +85,9 @@ export function createNetwork(options: NetworkOptions): SimulatedPartner {
     getRefund: (id, { valueCents }) => calls.getOrder('refund', id, valueCents) as Promise<RefundQueryAnswer>,
     readStatement: async () => UNSENT,
     readBalance: async () => UNSENT,
-    sendsWanted: () => 128,
-    chargesWanted: () => 128,
-    qrCodesWanted: () => 0,
+    allowedSends: () => 128,
+    allowedCharges: () => 128,
+    allowedQrCodes: () => 0,
   } as SimulatedPartner
 }
 

@@ -155,7 +155,7 @@ function createStatement({
     store: { ...statement.store, casesOf: async () => new Map() } as Partial<StatementStore> as StatementStore,
     receivers: createStatementReceivers(modules),
     tripWire: { report },
-    partner: { listedWithinMs: lacking.listedWithinMs },
+    partner: { statementDelayMs: lacking.statementDelayMs },
     engine: modules.engine,
     ids,
     logger,

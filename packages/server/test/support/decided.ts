@@ -1,5 +1,5 @@
 import type { AccountCode, CaseDecision, EntryOperation } from '@pixgate/spec'
-import type { CaseOrder, DecidableCase } from '../../src/cases/case.ts'
+import type { DecidableCase, DecisionInput } from '../../src/cases/case.ts'
 import type { BookedMovement, Decision, OpenCase, Operation, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 
@@ -13,8 +13,8 @@ export function ordered(
   decision: CaseDecision,
   cause: string,
   reference: string,
-  given: Partial<CaseOrder> & { readonly facts?: DecidableCase['facts'] } = {},
-): { readonly openCase: DecidableCase & OpenCase; readonly order: CaseOrder } {
+  given: Partial<DecisionInput> & { readonly facts?: DecidableCase['facts'] } = {},
+): { readonly openCase: DecidableCase & OpenCase; readonly order: DecisionInput } {
   const { facts = {}, ...order } = given
   const [kind = '', rule = ''] = cause.split(' ')
   return {
@@ -22,8 +22,8 @@ export function ordered(
     order: {
       decision,
       caseId: `case of ${cause}`,
-      operator: 'Ana',
-      approver: 'Bruno',
+      operatorId: 'Ana',
+      approverId: 'Bruno',
       reason: 'the payer asked for it',
       evidence: {},
       newId: '0198c0f3-3f00-7000-8000-8b9c0d1e2f3b',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { CaseDecision } from '@pixgate/spec'
-import type { CaseDecider, CaseOrder, DecidableCase } from '../../src/cases/case.ts'
+import type { CaseDecider, DecidableCase, DecisionInput } from '../../src/cases/case.ts'
 import { isCashIn } from '../../src/cash-in/index.ts'
 import { isCashOut } from '../../src/cash-out/cash-out.ts'
 import { cashOutDecider } from '../../src/cash-out/index.ts'
@@ -25,7 +25,7 @@ const selectOpen = statement<
 )
 
 /** What an operator orders besides the decision. */
-export type Ordered = Partial<Pick<CaseOrder, 'evidence' | 'operationId' | 'amountCents' | 'newId'>>
+export type Ordered = Partial<Pick<DecisionInput, 'evidence' | 'operationId' | 'amountCents' | 'newId'>>
 
 /**
  * Decides the first open case of a kind.
@@ -42,8 +42,8 @@ export async function decideOn(
   const order = {
     decision,
     caseId: openCase.id,
-    operator: 'Ana',
-    approver: null,
+    operatorId: 'Ana',
+    approverId: null,
     reason: 'as the bank says',
     evidence: {},
     newId: randomUUID(),
@@ -68,11 +68,11 @@ export async function decideCase(
   { engine, database }: { readonly engine: Engine; readonly database: Database },
   operationId: string,
   openCase: DecidableCase,
-  order: CaseOrder,
+  order: DecisionInput,
 ): Promise<Operation> {
   const before = await anyOf(database, operationId)
   return engine.execute<Operation>({
-    ...deciderOf(before).looks(before, openCase, order),
+    ...deciderOf(before).readsFor(before, openCase, order),
     decide: (state, now) => decided(state, operationId, openCase, order, now),
   })
 }
@@ -81,7 +81,7 @@ function decided(
   state: State,
   id: string,
   openCase: DecidableCase,
-  order: CaseOrder,
+  order: DecisionInput,
   now: number,
 ): Decision<Operation> {
   const operation = state.operation(id)

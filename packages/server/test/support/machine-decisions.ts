@@ -1,6 +1,6 @@
 import { type CaseDecision, type JournalKind, type JournalTemplate, journals, min } from '@pixgate/spec'
 import { endedBy, isKeptInDoubt, optionsBy, orderedBy } from '../../src/cases/by-table.ts'
-import type { CaseOrder } from '../../src/cases/case.ts'
+import type { DecisionInput } from '../../src/cases/case.ts'
 import type { Command, Document, OpenCase, Operation, State } from '../../src/engine/operation.ts'
 import type { TestEngine } from './engine.ts'
 import {
@@ -166,8 +166,16 @@ function decided(operation: Operation, { openCase, decision }: Offer, reference:
       event: {},
     }),
   })
-  const order: CaseOrder = {
-    ...{ decision, caseId: openCase.id, operator: 'Ana', approver: null, reason: 'the walk', evidence: {}, newId: '' },
+  const order: DecisionInput = {
+    ...{
+      decision,
+      caseId: openCase.id,
+      operatorId: 'Ana',
+      approverId: null,
+      reason: 'the walk',
+      evidence: {},
+      newId: '',
+    },
   }
   const facing = { ...openCase, facts: {} }
   const step = {

@@ -5,14 +5,14 @@ import { type Answered, createExchange, type Exchange, isSuccess, type Protocol,
 import { type Outcome, observeLinks, openPartnerLink } from '../link.ts'
 import type { ChargeRequest, ChargeTerms, Partner } from '../port.ts'
 import { instantOf, itemsOf } from '../values.ts'
-import { type CobReading, cobRequest, createBankClock, createStamps, judgeCob, judgeMadeCob } from './charges.ts'
+import { type CobReading, cobRequest, createBankClock, createClockOffset, judgeCob, judgeMadeCob } from './charges.ts'
 import type { ApiPixConfig } from './config.ts'
 import { examine } from './examine.ts'
 import { createApiPixInbound } from './inbound.ts'
-import { authorizedLink, createTokens, type PatientLink, patientLink } from './link.ts'
+import { authorizedLink, createTokens, type RetryAfterLink, retryAfterLink } from './link.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './payments.ts'
 import { type Cob, cancelAnswer, isAbsence, isCob, isPage, isPix, protocolOf } from './protocol.ts'
-import { createStatementReader, LISTED_WITHIN_MS, listedUntil, listQuery, type StatementList } from './statement.ts'
+import { createStatementReader, listedUntil, listQuery, STATEMENT_DELAY_MS, type StatementList } from './statement.ts'
 
 /** The minimum scopes of the standard. */
 const SCOPES = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write'] as const
@@ -26,7 +26,7 @@ export function openApiPixBank(config: ApiPixConfig, clock: Clock): Bank {
 }
 
 export interface Connected extends Omit<ApiPixOptions, 'lists'> {
-  readonly link: PatientLink
+  readonly link: RetryAfterLink
 }
 
 /**
@@ -45,7 +45,7 @@ export function connectBank(
   const prefix = api.pathname.replace(/\/$/, '')
   const bankClock = createBankClock(() => clock.now())
   const { onDate, onCertificate, ...observed } = observeLinks(config.certificates)
-  const monotonic = sleeplessClock()
+  const monotonicMs = sleeplessClock()
   const open = (url: string, connectionsMax?: number) =>
     openPartnerLink({
       ...{ url, tls, timeoutMs, answerMaxBytes: ANSWER_MAX_BYTES, onCertificate },
@@ -56,16 +56,20 @@ export function connectBank(
       },
     })
   const allScopes = tokenForm.hasScopes ? [...SCOPES, ...scopes] : []
-  const tokenLink = patientLink(open(token.origin, 1), monotonic)
+  const tokenLink = retryAfterLink(open(token.origin, 1), monotonicMs)
   const path = token.pathname + token.search
-  const tokens = createTokens({ ...config, link: tokenLink, path, scopes: allScopes, form: tokenForm, monotonic })
+  const tokens = createTokens({ ...config, link: tokenLink, path, scopes: allScopes, form: tokenForm, monotonicMs })
   const { patchPath } = addresses
   const form = { ...config.calls, patchPath: patchPath === undefined ? undefined : { from: prefix, to: patchPath } }
   // Callers choose their QR codes: a pause caused by one caller must not delay the others (rules#partner.9).
-  const link = patientLink(authorizedLink(open(api.origin), tokens, form), monotonic, ({ method }) => method !== 'POST')
+  const link = retryAfterLink(
+    authorizedLink(open(api.origin), tokens, form),
+    monotonicMs,
+    ({ method }) => method !== 'POST',
+  )
   const bankNow = () => bankClock.now()
   const exchange = createExchange(link, protocol, prefix)
-  const partner = partnerOf({ ...config, link, exchange, bankNow, monotonic })
+  const partner = partnerOf({ ...config, link, exchange, bankNow, monotonicMs })
   const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
   return {
     ...partner,
@@ -85,7 +89,7 @@ export interface ApiPixOptions {
   /** Epoch milliseconds by the bank's clock. */
   readonly bankNow: () => number
   /** Milliseconds of a clock that goes on while the process is suspended. */
-  readonly monotonic: () => number
+  readonly monotonicMs: () => number
   /** The bank executes an order once, even if it receives it twice. */
   readonly hasIdempotentOrders: boolean
   /** Windows of lists are in whole seconds. */
@@ -110,9 +114,9 @@ const CANCELLATION = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
 
 /** Calls of the Central Bank's API Pix 2.9.0: charges and refunds, no payouts. @source rules#api-pix */
 export function createApiPixPartner(options: ApiPixOptions): Partner {
-  const { exchange, merchant, bankNow, monotonic, hasIdempotentOrders, hasWholeSeconds = false } = options
-  const stamps = createStamps()
-  const reading: CobReading = { merchant, bankNow, stamps }
+  const { exchange, merchant, bankNow, monotonicMs, hasIdempotentOrders, hasWholeSeconds = false } = options
+  const clockOffset = createClockOffset()
+  const reading: CobReading = { merchant, bankNow, clockOffset }
 
   async function getCharge(id: string, terms: ChargeTerms, deadline?: AbortSignal) {
     const outcome = await exchange.raw({ method: 'GET', path: `/cob/${id}` }, deadline)
@@ -120,7 +124,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       // The next query finds later payments.
       const to = listedUntil(bankNow(), hasWholeSeconds) + 1
       const window = { from: instantOf(calendario.criacao) - SKEW_MS, to }
-      return { ...listQuery(window, 0, hasWholeSeconds, stamps.offsetMs() ?? 0), txid }
+      return { ...listQuery(window, 0, hasWholeSeconds, clockOffset.offsetMs() ?? 0), txid }
     }
     const paid = await withPayments(exchange, outcome, queryOf, deadline)
     return queryAnswer(paid, judgeCob(id, terms, reading), isAbsence)
@@ -139,10 +143,10 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       'statement',
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
-    listedWithinMs: LISTED_WITHIN_MS,
-    stamps,
+    statementDelayMs: STATEMENT_DELAY_MS,
+    clockOffset,
     createCharge: (id, request, deadline) => {
-      const endsAt = monotonic() + LEAVES_WITHIN_MS
+      const endsAt = monotonicMs() + LEAVES_WITHIN_MS
       return exchange.send({
         path: `/cob/${id}`,
         body: cobRequest(request),
@@ -150,7 +154,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
         query: () => getCharge(id, request, deadline),
         holdsMoney: false,
         deadline,
-        window: { isOver: () => monotonic() > endsAt },
+        window: { isOver: () => monotonicMs() > endsAt },
       })
     },
     getCharge,
@@ -160,13 +164,13 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       exchange.send({
         path: devolucaoPath(id, request),
         body: devolucaoRequest(request),
-        judge: judgeDevolucao(id, request, stamps.offsetMs() ?? 0),
+        judge: judgeDevolucao(id, request, clockOffset.offsetMs() ?? 0),
         holdsMoney: true,
         window,
       }),
     getRefund: (id, terms, deadline) =>
-      exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms, stamps.offsetMs() ?? 0), deadline),
-    readStatement: createStatementReader(options, stamps),
+      exchange.query(devolucaoPath(id, terms), judgeDevolucao(id, terms, clockOffset.offsetMs() ?? 0), deadline),
+    readStatement: createStatementReader(options, clockOffset),
   }
 }
 

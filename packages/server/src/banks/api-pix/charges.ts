@@ -1,7 +1,7 @@
 import { BrCodeError, buildDynamicBrCode, parseBrCode } from '@pixgate/brcode'
 import type { Clock } from '../../platform/clock.ts'
 import { type Judge, judgeCharge } from '../exchange.ts'
-import type { Charge, ChargeRequest, ChargeTerms, ReportedCharge, StampOffset } from '../port.ts'
+import type { Charge, ChargeRequest, ChargeTerms, ClockOffset, ReportedCharge } from '../port.ts'
 import { amountOf, centsOf, instantOf, itemsOf } from '../values.ts'
 import type { ApiPixOptions } from './bank.ts'
 import { paymentOf } from './payments.ts'
@@ -51,10 +51,10 @@ export function stampOffset(stampMs: number, dateMs: number): number {
   return offsetMs !== 0 && Math.abs(offsetMs) <= OFFSET_MAX_MS ? offsetMs : 0
 }
 
-export type Stamps = ReturnType<typeof createStamps>
+export type MeasuredClockOffset = ReturnType<typeof createClockOffset>
 
-/** A {@link StampOffset} that is measured here. */
-export function createStamps() {
+/** A {@link ClockOffset} that is measured here. */
+export function createClockOffset() {
   let measuredMs: number | undefined
   let assumedMs: number | undefined
   return {
@@ -91,11 +91,11 @@ export function documentOf(document: string): { readonly cpf: string } | { reado
   return document.length === CPF_LENGTH ? { cpf: document } : { cnpj: document }
 }
 
-export type CobReading = Pick<ApiPixOptions, 'merchant' | 'bankNow'> & { readonly stamps: Stamps }
+export type CobReading = Pick<ApiPixOptions, 'merchant' | 'bankNow'> & { readonly clockOffset: MeasuredClockOffset }
 
 /** Evaluates a queried charge. @source rules#api-pix.2, rules#api-pix.5 */
 export function judgeCob(id: string, terms: ChargeTerms, reading: CobReading): Judge<ReportedCharge> {
-  const offsetMs = terms.stampOffsetMs ?? reading.stamps.offsetMs() ?? 0
+  const offsetMs = terms.stampOffsetMs ?? reading.clockOffset.offsetMs() ?? 0
   return judgeAt(id, terms, reading, (cob) => chargeOf(cob, terms, reading, offsetMs))
 }
 
@@ -110,7 +110,7 @@ export function judgeMadeCob(id: string, request: ChargeRequest, reading: CobRea
     const canMeasure = !request.isRepeated && isCob(json) && dateMs !== undefined
     if (!canMeasure) return judgeCob(id, request, reading)(answered)
     const offsetMs = stampOffset(instantOf(json.calendario.criacao), dateMs)
-    reading.stamps.measured(offsetMs)
+    reading.clockOffset.measured(offsetMs)
     const read = (cob: Cob) => ({ ...chargeOf(cob, request, reading, offsetMs), stampOffsetMs: offsetMs })
     return judgeAt(id, request, reading, read)(answered)
   }

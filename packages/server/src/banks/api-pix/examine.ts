@@ -10,7 +10,7 @@ import type { Partner } from '../port.ts'
 import { bodyTest } from '../values.ts'
 import { type ApiPixConfig, standardSettings } from './config.ts'
 import { SECRET_PARAMETER } from './inbound.ts'
-import { concealing, type Tokens } from './link.ts'
+import { redactorOf, type Tokens } from './link.ts'
 import { problemOf } from './protocol.ts'
 
 interface Examined extends ApiPixConfig {
@@ -32,8 +32,8 @@ export async function examine(
   examined: Examined,
   { registers, newId }: ExaminationOptions,
 ): Promise<readonly Finding[]> {
-  const conceal = concealing(examined.callbackSecrets)
-  const withoutSecrets = (finding: Finding) => withoutSecret({ ...finding, says: conceal(finding.says) })
+  const redact = redactorOf(examined.callbackSecrets)
+  const withoutSecrets = (finding: Finding) => withoutSecret({ ...finding, says: redact(finding.says) })
   const findings: Finding[] = examined.warning === undefined ? [] : [good('preset', examined.warning)]
   const token = await grantsToken(examined)
   findings.push(token)

@@ -11,43 +11,43 @@ import type { AddedPart, AddedValue, TokenForm } from './presets.ts'
 
 type NotSent = Extract<Outcome, { readonly kind: 'not sent' }>
 
-export interface PatientLink extends PartnerLink {
-  /** Outcome of a call that would be held back now; `undefined` if it would be sent. */
-  heldBack(call: PartnerCall): NotSent | undefined
+export interface RetryAfterLink extends PartnerLink {
+  /** Outcome of a call that would have to pause now; `undefined` if it would be sent. */
+  pauseFor(call: PartnerCall): NotSent | undefined
 }
 
-/** Longer pauses are treated as an error. */
+/** Longer pauses are cut to this: five minutes. */
 const LONGEST_WAIT_MS = 300_000
 
 /**
- * Holds back calls of a kind for which the bank sent `Retry-After`. They are reported as not sent with the remaining
+ * Pauses calls of a kind for which the bank sent `Retry-After`. They are reported as not sent with the remaining
  * time, so that orders go out later under the same id. Banks limit each kind of call separately, so other kinds
  * continue.
- * @param monotonic milliseconds of a clock that goes on while the process is suspended
- * @param isHeld which calls to hold back; by default all
+ * @param monotonicMs milliseconds of a clock that goes on while the process is suspended
+ * @param isPausable calls to pause; by default all
  * @source rules#api-pix.15
  */
-export function patientLink(
+export function retryAfterLink(
   link: PartnerLink,
-  monotonic: () => number,
-  isHeld: (call: PartnerCall) => boolean = () => true,
-): PatientLink {
+  monotonicMs: () => number,
+  isPausable: (call: PartnerCall) => boolean = () => true,
+): RetryAfterLink {
   const waits = new Map<string, { readonly endsAt: number; readonly httpStatus: number }>()
 
-  function heldBack(call: PartnerCall): NotSent | undefined {
-    const wait = isHeld(call) ? waits.get(kindOf(call)) : undefined
-    if (!wait || monotonic() >= wait.endsAt) return undefined
+  function pauseFor(call: PartnerCall): NotSent | undefined {
+    const wait = isPausable(call) ? waits.get(kindOf(call)) : undefined
+    if (!wait || monotonicMs() >= wait.endsAt) return undefined
     const { endsAt, httpStatus } = wait
-    return { kind: 'not sent', reason: 'the bank asked to wait', httpStatus, retryAfterMs: endsAt - monotonic() }
+    return { kind: 'not sent', reason: 'the bank asked to wait', httpStatus, retryAfterMs: endsAt - monotonicMs() }
   }
   return {
-    heldBack,
+    pauseFor,
     exchange: async (call, deadline, window) => {
-      const held = heldBack(call)
-      if (held) return held
+      const paused = pauseFor(call)
+      if (paused) return paused
       const outcome = await link.exchange(call, deadline, window)
       if (outcome.kind === 'answered' && outcome.retryAfterMs !== undefined) {
-        const endsAt = monotonic() + Math.min(outcome.retryAfterMs, LONGEST_WAIT_MS)
+        const endsAt = monotonicMs() + Math.min(outcome.retryAfterMs, LONGEST_WAIT_MS)
         waits.set(kindOf(call), { endsAt, httpStatus: outcome.httpStatus })
       }
       return outcome
@@ -56,7 +56,10 @@ export function patientLink(
   }
 }
 
-/** Method and path without ids, recognised by their length. */
+/**
+ * Method and path without ids. The standard gives a txid 26 to 35 characters and an end-to-end id 32; no other part of a
+ * path is that long.
+ */
 function kindOf({ method, path }: PartnerCall): string {
   const [named = ''] = path.split('?')
   return `${method} ${named.replace(/\/[^/]{26,}/g, '/{id}')}`
@@ -69,7 +72,7 @@ interface Grant {
   readonly scopes: readonly string[] | undefined
 }
 
-type Granted = Grant | { readonly failed: Outcome }
+type TokenResult = Grant | { readonly failed: Outcome }
 
 export interface TokensOptions extends Pick<ApiPixConfig, 'clientId' | 'clientSecret'> {
   readonly link: Pick<PartnerLink, 'exchange'>
@@ -77,11 +80,11 @@ export interface TokensOptions extends Pick<ApiPixConfig, 'clientId' | 'clientSe
   readonly scopes: readonly string[]
   readonly form: Pick<TokenForm, 'encoding' | 'credentials'>
   /** Milliseconds of a clock that goes on while the process is suspended. */
-  readonly monotonic: () => number
+  readonly monotonicMs: () => number
 }
 
 /** Tokens are not used in their last minute: they might expire before the call arrives. */
-const MARGIN_MS = 60_000
+const EXPIRY_MARGIN_MS = 60_000
 
 const isGrant = bodyTest(
   Type.Object({
@@ -93,40 +96,40 @@ const isGrant = bodyTest(
 
 /** Requests access tokens and keeps the current one. @source rules#api-pix.1 */
 export function createTokens(options: TokensOptions) {
-  const { link, path, monotonic } = options
-  let kept: (Grant & { readonly until: number }) | undefined
-  let underWay: Promise<Granted> | undefined
-  const request = requestOf(options)
+  const { link, path, monotonicMs } = options
+  let cached: (Grant & { readonly usableUntilMs: number }) | undefined
+  let underWay: Promise<TokenResult> | undefined
+  const request = tokenRequestOf(options)
 
-  async function ask(): Promise<Granted> {
-    const askedAt = monotonic()
+  async function ask(): Promise<TokenResult> {
+    const askedAt = monotonicMs()
     const outcome = await link.exchange({ method: 'POST', path, ...request })
     if (outcome.kind !== 'answered' || !isSuccess(outcome) || !isGrant(outcome.json)) return { failed: outcome }
     const { access_token: token, expires_in: seconds, scope } = outcome.json
     const grant = { token, scopes: scope?.split(' ') }
     // A token that lives no longer than the margin is used once, by the calls that waited for it.
-    kept = { ...grant, until: askedAt + seconds * 1_000 - MARGIN_MS }
+    cached = { ...grant, usableUntilMs: askedAt + seconds * 1_000 - EXPIRY_MARGIN_MS }
     return grant
   }
 
   return {
     /** The current token, or the outcome of requesting one. Concurrent callers share one request. */
-    current: async (): Promise<Granted> => {
-      if (kept && monotonic() < kept.until) return kept
+    current: async (): Promise<TokenResult> => {
+      if (cached && monotonicMs() < cached.usableUntilMs) return cached
       underWay ??= ask().finally(() => {
         underWay = undefined
       })
       return underWay
     },
     /** Discards a token that the bank refused: the next call requests another. */
-    refused: (token: string): void => {
-      if (kept?.token === token) kept = undefined
+    discard: (token: string): void => {
+      if (cached?.token === token) cached = undefined
     },
   }
 }
 
 /** @source rules#api-pix.1, rules#api-pix.14 */
-function requestOf(options: TokensOptions): Pick<PartnerCall, 'authorization' | 'form' | 'body'> {
+function tokenRequestOf(options: TokensOptions): Pick<PartnerCall, 'authorization' | 'form' | 'body'> {
   const { clientId, clientSecret = '', scopes, form } = options
   const { encoding, credentials } = form
   const request = {
@@ -156,7 +159,7 @@ export interface CallForm {
  */
 export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm): PartnerLink {
   const applicationKey = form.values['application key']
-  const conceal = concealing(applicationKey === undefined ? [] : [applicationKey])
+  const redact = redactorOf(applicationKey === undefined ? [] : [applicationKey])
 
   async function attempt(
     call: PartnerCall,
@@ -170,14 +173,14 @@ export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm
     const outcome = await link.exchange(authorized, deadline, window)
     if (outcome.kind !== 'answered' || outcome.httpStatus < 400) return { outcome, token }
     // A bank that refuses a call may echo its address, with the key in it.
-    return { outcome: { ...outcome, json: concealedJson(outcome.json, conceal) }, token }
+    return { outcome: { ...outcome, json: redactedJson(outcome.json, redact) }, token }
   }
   return {
     exchange: async (call, deadline, window) => {
       const first = await attempt(call, deadline, window)
       if (first.token === undefined || first.outcome.kind !== 'answered' || first.outcome.httpStatus !== 401)
         return first.outcome
-      tokens.refused(first.token)
+      tokens.discard(first.token)
       const second = await attempt(call, deadline, window)
       // A second attempt that was not sent proves nothing about the first, which was.
       return second.outcome.kind === 'not sent' ? first.outcome : second.outcome
@@ -186,7 +189,10 @@ export function authorizedLink(link: PartnerLink, tokens: Tokens, form: CallForm
   }
 }
 
-/** Without a token no byte of the call was sent. OAuth 2.0 answers 400 to unknown credentials, some banks 403. */
+/**
+ * Without a token no byte of the call was sent. OAuth 2.0 answers 400 to unknown credentials, some banks 403: both become
+ * the 401 by which the circuit breaker stops orders until the credentials are right.
+ */
 function withoutToken(failed: Outcome): Outcome {
   if (failed.kind !== 'answered') return { kind: 'not sent', reason: failed.reason }
   const { httpStatus } = failed
@@ -209,14 +215,14 @@ function inForm(call: PartnerCall, { added, values, patchPath }: CallForm): Part
   }
 }
 
-const CONCEALED = '…'
+const REDACTED = '…'
 
 /** Removes secrets from a bank's texts: verbatim, and as in an address, encoded once or twice. */
-export function concealing(secrets: readonly string[]): (text: string) => string {
+export function redactorOf(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.filter((secret) => secret !== '').flatMap(formsOf)
   // Longest first: a secret may begin with a shorter one.
   const ordered = [...new Set(forms)].toSorted((one, other) => other.length - one.length)
-  return (text) => ordered.reduce((concealed, form) => concealed.replaceAll(form, CONCEALED), text)
+  return (text) => ordered.reduce((redacted, form) => redacted.replaceAll(form, REDACTED), text)
 }
 
 function formsOf(secret: string): string[] {
@@ -224,7 +230,7 @@ function formsOf(secret: string): string[] {
   return forms.flatMap((form) => [form, encodeURIComponent(form)])
 }
 
-function concealedJson(json: unknown, conceal: (text: string) => string): unknown {
+function redactedJson(json: unknown, redact: (text: string) => string): unknown {
   if (json === undefined) return undefined
-  return JSON.parse(JSON.stringify(json), (_, value) => (typeof value === 'string' ? conceal(value) : value))
+  return JSON.parse(JSON.stringify(json), (_, value) => (typeof value === 'string' ? redact(value) : value))
 }

@@ -1,7 +1,7 @@
 import { limits } from '@pixgate/spec'
-import { listedWithin } from '../bank.ts'
+import { statementDelay } from '../bank.ts'
 import { isSuccess, unanswered, unknown } from '../exchange.ts'
-import type { ListedWithin, Partner, StampOffset, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
+import type { ClockOffset, Partner, StatementDelay, StatementEntry, StatementQuery, UnreadableItem } from '../port.ts'
 import { type BodyTest, centsOf, countIn, DEPTH_MAX, instantOf, isId, itemsOf } from '../values.ts'
 import type { ApiPixOptions } from './bank.ts'
 import { type AnyReturn, isOurs, referenceOf, returnOf } from './payments.ts'
@@ -63,8 +63,8 @@ const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
 const RETURNS_EVERY_MS = 3_600_000
 
 /** Payments are listed within minutes, returns of older ones with the next hourly list of any process. */
-export const LISTED_WITHIN_MS: ListedWithin = {
-  ...listedWithin(300_000),
+export const STATEMENT_DELAY_MS: StatementDelay = {
+  ...statementDelay(300_000),
   PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
   REFUND_SENT: 2 * RETURNS_EVERY_MS,
 }
@@ -82,7 +82,7 @@ const RETURNED: StatementList = {
  * Reads the lists in turn, a page at a time. An unreadable item does not hide others.
  * @source rules#api-pix.9, rules#api-pix.18
  */
-export function createStatementReader(options: ApiPixOptions, stamps: StampOffset): Partner['readStatement'] {
+export function createStatementReader(options: ApiPixOptions, clockOffset: ClockOffset): Partner['readStatement'] {
   const { exchange, bankNow, lists = [], hasWholeSeconds = false } = options
   const all = [RECEIVED, ...lists, RETURNED]
   const readAt = new Map<string, number>()
@@ -102,7 +102,7 @@ export function createStatementReader(options: ApiPixOptions, stamps: StampOffse
     const list = all.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
     const now = listedUntil(bankNow(), hasWholeSeconds)
-    const offsetMs = stamps.offsetMs() ?? 0
+    const offsetMs = clockOffset.offsetMs() ?? 0
     const window = list.windowAt?.(now) ?? upToNow({ from, to }, now)
     const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds, offsetMs), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
@@ -116,7 +116,7 @@ export function createStatementReader(options: ApiPixOptions, stamps: StampOffse
     if (current !== page || (count === undefined && page === UNCOUNTED_MAX)) {
       return unknown(outcome, `page ${current} in place of ${page}`)
     }
-    const read = items.map((item) => list.readItem(item, stamps.offsetMs() ?? 0))
+    const read = items.map((item) => list.readItem(item, clockOffset.offsetMs() ?? 0))
     return {
       kind: 'READ',
       page: {
@@ -124,7 +124,7 @@ export function createStatementReader(options: ApiPixOptions, stamps: StampOffse
         unreadable: read.flatMap((item) => item.unreadable.map((part) => ({ list: list.name, ...part }))),
         list: list.name,
         nextCursor: after(list, page, count === undefined ? items.length < length : page + 1 >= count),
-        looksBack: list.windowAt !== undefined,
+        reachesBeforeWindow: list.windowAt !== undefined,
       },
     }
   }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { type Clock, within } from '../../platform/clock.ts'
 import { type ApiPixOptions, connectBank, createApiPixPartner } from '../api-pix/bank.ts'
 import type { ApiPixConfig } from '../api-pix/config.ts'
-import type { PatientLink } from '../api-pix/link.ts'
+import type { RetryAfterLink } from '../api-pix/link.ts'
 import { amount, problemOf, protocolOf } from '../api-pix/protocol.ts'
 import type { Bank } from '../bank.ts'
 import {
@@ -28,7 +28,7 @@ import type {
   UnlistedFees,
 } from '../port.ts'
 import { BALANCE, bodyTest, centsOf, printable } from '../values.ts'
-import { judgeSentPix, LISTED_WITHIN_MS, SENT_LISTS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
+import { judgeSentPix, SENT_LISTS, STATEMENT_DELAY_MS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
 import { isStatic, qrCodeAnswer, STATIC_CODE, standingOf } from './qr-code.ts'
 
 const SCOPES = ['pix.send', 'gn.pix.send.read', 'gn.qrcodes.read', 'gn.qrcodes.pay', 'gn.balance.read'] as const
@@ -38,7 +38,7 @@ export function openEfiBank(config: ApiPixConfig, clock: Clock): Bank {
     createEfiPartner({
       ...options,
       sending: createExchange(link, EFI_PROTOCOL),
-      heldBack: (call) => link.heldBack(call),
+      pauseFor: (call) => link.pauseFor(call),
       now: () => clock.now(),
       paysQrCodes: config.paysQrCodes ?? false,
     }),
@@ -59,7 +59,7 @@ export const EFI_PROTOCOL = protocolOf(refusalOf)
 
 export interface EfiOptions extends Omit<ApiPixOptions, 'lists'> {
   readonly sending: Exchange
-  readonly heldBack: PatientLink['heldBack']
+  readonly pauseFor: RetryAfterLink['pauseFor']
   /** Epoch milliseconds by our clock. */
   readonly now: () => number
   /** Accepts payouts by QR code, although the bank gets no amount with them. */
@@ -77,10 +77,10 @@ const UNLISTED_FEES: UnlistedFees = { centsPerMovement: 2_00n, percent: 2n }
 
 /** Calls of Efí: API Pix, and own endpoints that send money. @source rules#efi */
 export function createEfiPartner(options: EfiOptions): Partner {
-  const { sending, heldBack, now, paysQrCodes, ...standard } = options
+  const { sending, pauseFor, now, paysQrCodes, ...standard } = options
   const partner = createApiPixPartner({ ...standard, lists: SENT_LISTS })
   const { pixKey } = standard.merchant
-  const offsetMs = () => partner.stamps?.offsetMs() ?? 0
+  const offsetMs = () => partner.clockOffset?.offsetMs() ?? 0
 
   function getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal) {
     return sending.query(sentPath(id), judgeSentPix(id, terms, offsetMs()), deadline)
@@ -92,7 +92,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
     request: QrCodePayoutRequest,
     query: () => Promise<PayoutQueryAnswer>,
   ): Promise<PayoutAnswer> {
-    const held = heldBack({ method: 'PUT', path: order.path })
+    const held = pauseFor({ method: 'PUT', path: order.path })
     if (held) return unanswered(held)
     const decoded = await within(DECODED_WITHIN_MS, (deadline) => decode(sending, request.pixCode, deadline))
     const standing = standingOf(decoded, request, now())
@@ -101,12 +101,12 @@ export function createEfiPartner(options: EfiOptions): Partner {
       return order.window?.isOver() ? hindered('reading the QR code took too long') : sending.send(order)
     // An earlier attempt may have paid it.
     const refusal = { rejected: standing, isDefinite: false, isDuplicate: false }
-    return { ...settleRefusal(refusal, await query(), true), isOfOrderAlone: true }
+    return { ...settleRefusal(refusal, await query(), true), isQrCodeFault: true }
   }
 
   return {
     ...partner,
-    listedWithinMs: LISTED_WITHIN_MS,
+    statementDelayMs: STATEMENT_DELAY_MS,
     unlistedFees: UNLISTED_FEES,
     capabilities: new Set([
       ...partner.capabilities,
@@ -142,7 +142,7 @@ async function decode(sending: Exchange, pixCopiaECola: string, deadline?: Abort
 }
 
 function hindered(reason: string): PayoutAnswer {
-  return { kind: 'NOT_SENT', reason, isOfOrderAlone: true }
+  return { kind: 'NOT_SENT', reason, isQrCodeFault: true }
 }
 
 const isBalance = bodyTest(

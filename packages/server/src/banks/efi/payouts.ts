@@ -6,19 +6,19 @@ import {
   NOTHING,
   type ReadItem,
   readAs,
-  LISTED_WITHIN_MS as STANDARD_LISTED_WITHIN_MS,
+  STATEMENT_DELAY_MS as STANDARD_STATEMENT_DELAY_MS,
   type StatementList,
   unreadable,
   withReturns,
 } from '../api-pix/statement.ts'
 import { type Judge, judgePayout } from '../exchange.ts'
 import type {
-  ListedWithin,
   Payout,
   PayoutRequest,
   PayoutStatus,
   PayoutTerms,
   ReportedPayout,
+  StatementDelay,
   StatementEntry,
 } from '../port.ts'
 import { amountOf, bodyTest, centsOf, isId, itemsOf, printable, textIn, visibleParty, visibleText } from '../values.ts'
@@ -134,8 +134,8 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /** Late payouts are in the hourly list, returns of old ones in the daily list. */
-export const LISTED_WITHIN_MS: ListedWithin = {
-  ...STANDARD_LISTED_WITHIN_MS,
+export const STATEMENT_DELAY_MS: StatementDelay = {
+  ...STANDARD_STATEMENT_DELAY_MS,
   PAYOUT_SENT: 2 * HOUR_MS,
   PAYOUT_RETURNED: 2 * DAY_MS,
 }

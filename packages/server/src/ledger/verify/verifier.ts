@@ -1,12 +1,17 @@
 import { type AccountCode, caseKind, formatReais } from '@pixgate/spec'
 import type { Clock } from '../../platform/clock.ts'
-import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
+import { instantParameter, type Queries, statement as sql } from '../../platform/db/database.ts'
 import { workAsApplication } from '../../platform/db/login.ts'
 import { withSnapshot } from '../../platform/db/snapshot.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { BankComparison, BankDifference, ComparedBalance } from './bank.ts'
 import { type Check, checks } from './checks.ts'
+
+/**
+ * Verifies the books. A check is an invariant, a fault a row that violates it, a drift a check with faults. A difference
+ * is between the books and the bank.
+ */
 
 export interface Findings extends Verification {
   readonly bank: BankComparison
@@ -21,7 +26,7 @@ export function reportText(findings: Findings, totals: readonly AccountTotal[], 
     ...aligned(table),
     '',
     ...checksText(findings),
-    ...statementText(findings.bank),
+    ...bankStatementText(findings.bank),
     ...balanceText(findings.bank),
   ].join('\n')
 }
@@ -29,15 +34,15 @@ export function reportText(findings: Findings, totals: readonly AccountTotal[], 
 /** Amounts are centavos. @source rules#ledger.verify.3, rules#ledger.verify.6 */
 export function reportJson(findings: Findings, totals: readonly AccountTotal[], balanceAt: number): string {
   const { faults, drifts, bank } = findings
-  const { statement, differences, balance, adjustmentsSince } = bank
+  const { statement: bankStatement, differences, balance, adjustmentsSince } = bank
   return JSON.stringify({
     verifiedAt: instant(findings.at),
     faults,
     drifts,
     statement: {
-      from: statement && instant(statement.from),
-      until: statement && instant(statement.until),
-      movements: statement?.movements ?? 0,
+      from: bankStatement && instant(bankStatement.from),
+      until: bankStatement && instant(bankStatement.until),
+      movements: bankStatement?.movements ?? 0,
       differences: differences.map(({ cents, openedAt, ...difference }) => ({
         ...difference,
         cents: cents === null ? null : Number(cents),
@@ -74,27 +79,27 @@ function instant(epochMs: number): string {
 }
 
 function checksText({ at, faults, drifts }: Verification): string[] {
-  const verdict = faults === 0 ? 'no drift' : counted(faults, 'fault')
+  const verdict = faults === 0 ? 'no drift' : plural(faults, 'fault')
   return [
     `Books compared with themselves: ${checks.length} checks at ${instant(at)}: ${verdict}`,
     ...drifts.flatMap(({ name, meaning, count, examples }) => [
-      `✘ ${name}: ${count}. ${meaning}`,
+      `✘ ${name}: ${count}. Violated: ${meaning}`,
       ...examples.map((what) => `    ${what}`),
       ...(count > examples.length ? [`    … and ${count - examples.length} more`] : []),
     ]),
   ]
 }
 
-function statementText({ statement, differences }: BankComparison): string[] {
-  const verdict = differences.length === 0 ? 'no difference' : counted(differences.length, 'difference')
+function bankStatementText({ statement: bankStatement, differences }: BankComparison): string[] {
+  const verdict = differences.length === 0 ? 'no difference' : plural(differences.length, 'difference')
   return [
-    statement === null
+    bankStatement === null
       ? "Books not compared with the bank's statement: it was never read"
-      : `Books compared with the bank's statement from ${instant(statement.from)} to ${instant(statement.until)}: ` +
-        `${counted(statement.movements, 'movement')}, ${verdict}`,
-    ...[...Map.groupBy(differences, ({ kind }) => kind)].flatMap(([kind, those]) => [
-      `✘ ${kind}: ${those.length}. ${caseKind(kind)?.meaning ?? BOOKED_TWICE}`,
-      ...those.map((difference) => `    ${differenceText(difference)}`),
+      : `Books compared with the bank's statement from ${instant(bankStatement.from)} to ${instant(bankStatement.until)}: ` +
+        `${plural(bankStatement.movements, 'movement')}, ${verdict}`,
+    ...[...Map.groupBy(differences, ({ kind }) => kind)].flatMap(([kind, ofKind]) => [
+      `✘ ${kind}: ${ofKind.length}. ${caseKind(kind)?.meaning ?? BOOKED_TWICE}`,
+      ...ofKind.map((difference) => `    ${differenceText(difference)}`),
     ]),
   ]
 }
@@ -108,14 +113,14 @@ function differenceText({ caseId, reference, operationId, cents, openedAt }: Ban
 }
 
 function balanceText({ balance, adjustmentsSince: { count, cents } }: BankComparison): string[] {
-  const isAll = balance === null ? '' : ` since ${instant(balance.at)}`
+  const since = balance === null ? '' : ` since ${instant(balance.at)}`
   return [
     ...(balance === null
       ? ["Books not compared with the bank's balance: no daily close knows it"]
       : comparedText(balance)),
     ...(count === 0
       ? []
-      : [`Not compared with the bank${isAll}: ${counted(count, 'adjustment')}, ${formatReais(cents)} together`]),
+      : [`Not compared with the bank${since}: ${plural(count, 'adjustment')}, ${formatReais(cents)} together`]),
   ]
 }
 
@@ -135,7 +140,7 @@ function comparedText(balance: ComparedBalance): string[] {
   ]
 }
 
-function counted(count: number, noun: string): string {
+function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
@@ -160,9 +165,11 @@ function aligned(table: readonly (readonly string[])[]): string[] {
   )
 }
 
+/** A check with faults. */
 export interface Drift extends Pick<Check, 'name' | 'meaning'> {
+  /** Number of faults. */
   readonly count: number
-  /** At most {@link EXAMPLES}. */
+  /** Faults, at most {@link EXAMPLES_MAX}. */
   readonly examples: readonly string[]
 }
 
@@ -181,19 +188,19 @@ export interface AccountTotal {
   readonly balanceCents: bigint
 }
 
-/** Limit of faults kept per check. */
-export const EXAMPLES = 20
+/** Faults kept per check, as examples. */
+export const EXAMPLES_MAX = 20
 
-const selectNow = statement<[], { now: number }>(
+const selectNow = sql<[], { now: number }>(
   'ledger.verify.now',
   'SELECT floor(extract(epoch FROM transaction_timestamp()) * 1000)::float8 AS now',
 )
 
-const statements = checks.map((check) => ({
+const preparedChecks = checks.map((check) => ({
   ...check,
-  find: statement<[], { what: string; count: string }>(
+  findFaults: sql<[], { what: string; count: string }>(
     `ledger.verify.${check.name}`,
-    `SELECT what, (count(*) OVER ())::text AS count FROM (${check.sql}) faults LIMIT ${EXAMPLES}`,
+    `SELECT what, (count(*) OVER ())::text AS count FROM (${check.sql}) faults LIMIT ${EXAMPLES_MAX}`,
   ),
 }))
 
@@ -203,20 +210,18 @@ const statements = checks.map((check) => ({
  * @source rules#ledger.verify.1
  */
 export async function verify(queries: Queries): Promise<Verification> {
-  const [{ now } = { now: Number.NaN }] = await queries.rows(selectNow, [])
+  const [time] = await queries.rows(selectNow, [])
+  if (!time) throw new Error('the database returned no time')
   const drifts: Drift[] = []
-  for (const { name, meaning, find } of statements) {
-    const rows = await queries.rows(find, [])
+  for (const { name, meaning, findFaults } of preparedChecks) {
+    const rows = await queries.rows(findFaults, [])
     const [first] = rows
     if (first) drifts.push({ name, meaning, count: Number(first.count), examples: rows.map(({ what }) => what) })
   }
-  return { at: now, faults: drifts.reduce((sum, { count }) => sum + count, 0), drifts }
+  return { at: time.now, faults: drifts.reduce((sum, { count }) => sum + count, 0), drifts }
 }
 
-const selectTotals = statement<
-  [at: string | null],
-  { code: AccountCode; debit: string; credit: string; balance: string }
->(
+const selectTotals = sql<[at: string | null], { code: AccountCode; debit: string; credit: string; balance: string }>(
   'ledger.verify.trial_balance',
   `SELECT a.code, coalesce(e.debit, 0)::text AS debit, coalesce(e.credit, 0)::text AS credit,
           coalesce(e.credit - e.debit, 0)::text AS balance
@@ -279,26 +284,31 @@ export function createLedgerVerifier({ databaseUrl, logger, pause, clock, onVeri
       return verify(queries)
     })
     for (const { name, meaning, count, examples } of last.drifts) {
-      for (const what of examples) logger.error({ check: name, what }, `the ledger has drifted: ${meaning}`)
+      for (const what of examples) logger.error({ check: name, what }, `the ledger has drifted, violated: ${meaning}`)
       if (count > examples.length)
-        logger.error({ check: name, count }, 'More faults of this kind exist than were logged.')
+        logger.error({ check: name, count }, 'More faults of this check exist than were logged.')
     }
     await onVerified?.(last)
   }
 
-  async function run(): Promise<void> {
-    await pause.for(FIRST_AFTER_MS, signal)
-    for (;;) {
-      const isVerified = await verifyOnce().then(
-        () => true,
-        (error) => {
-          if (!signal.aborted) {
-            logger.error({ reason: String(error) }, 'the ledger could not be verified; it is tried again in a minute')
-          }
-          return false
-        },
-      )
-      await pause.for(isVerified ? EVERY_MS : AGAIN_AFTER_MS, signal)
+  /** @returns whether the books were verified */
+  async function tryToVerify(): Promise<boolean> {
+    try {
+      await verifyOnce()
+      return true
+    } catch (error) {
+      // A stop cancels the queries of a running verification.
+      if (!signal.aborted)
+        logger.error({ reason: String(error) }, 'the ledger could not be verified; it is tried again in a minute')
+      return false
+    }
+  }
+
+  async function verifyUntilStopped(): Promise<void> {
+    await waitUnlessAborted(pause, FIRST_AFTER_MS, signal)
+    while (!signal.aborted) {
+      const isVerified = await tryToVerify()
+      await waitUnlessAborted(pause, isVerified ? EVERY_MS : AGAIN_AFTER_MS, signal)
     }
   }
 
@@ -307,13 +317,21 @@ export function createLedgerVerifier({ databaseUrl, logger, pause, clock, onVeri
     standing: () => last ?? (startedAt === undefined ? undefined : { at: startedAt, faults: undefined }),
     start: () => {
       startedAt = clock.now()
-      // The loop ends when `stop` aborts its wait.
-      finished = run().catch(() => undefined)
+      finished = verifyUntilStopped()
     },
     /** Cancels a running verification, which only reads. */
     stop: () => {
       stopping.abort()
       return finished
     },
+  }
+}
+
+/** Waits; returns early, without an error, when the signal aborts. */
+async function waitUnlessAborted(pause: Pause, ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await pause.for(ms, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
 }

@@ -92,7 +92,7 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
       const authenticated = checkBearer()
       caller = authenticated instanceof Promise ? await authenticated : authenticated
       request.caller = caller
-      authenticate.admit?.(incoming, caller)
+      authenticate.authorize?.(incoming, caller)
     }
     const read = auth === 'partner' ? readSignedBody(dependencies, request, incoming) : readRawBody(endpoint, raw)
     const rawBody = read instanceof Promise ? await read : read

@@ -103,7 +103,7 @@ export interface Authenticators {
    * Checks whether an authenticated caller may call this endpoint now.
    * @throws Refusal that keeps the caller out, such as `insufficient_scope` or `rate_limited`
    */
-  readonly admit?: (request: IncomingRequest, caller: Caller) => void
+  readonly authorize?: (request: IncomingRequest, caller: Caller) => void
   /** Reports a partner's request that could not be read. Must not throw. */
   readonly onUnreadPartner?: (request: IncomingRequest, error: unknown) => void
 }

@@ -84,7 +84,7 @@ export function partnerWith(given: Partial<ApiPixOptions> & Pick<ApiPixOptions, 
     exchange: createExchange(link, protocolOf(), '/v2'),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
-    monotonic: () => 0,
+    monotonicMs: () => 0,
     ...given,
   })
   return { ...partner, calls: link.calls }

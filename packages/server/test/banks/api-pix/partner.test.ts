@@ -63,7 +63,13 @@ test('[api-pix.2] a charge whose request is not sent within five seconds of coun
     },
   }
   const exchange = createExchange(link, protocolOf(), '/v2')
-  const options = { exchange, merchant: MERCHANT, hasIdempotentOrders: true, bankNow: () => NOON, monotonic: () => now }
+  const options = {
+    exchange,
+    merchant: MERCHANT,
+    hasIdempotentOrders: true,
+    bankNow: () => NOON,
+    monotonicMs: () => now,
+  }
   assert.equal((await createApiPixPartner(options).createCharge(ID, REQUEST)).kind, 'NOT_SENT')
   assert.deepEqual(isOver, [false, true])
 })
@@ -397,9 +403,9 @@ test('[api-pix.5] payments of other charges, from a bank that ignores the filter
 })
 
 test('[api-pix.9] a list that reaches further back than the window is marked so', async () => {
-  const looksBack = async (cursor: string | null) => {
+  const reachesBeforeWindow = async (cursor: string | null) => {
     const answer = await partnerOf(NOON, pageOf([PIX])).readStatement({ from: CREATED, to: NOON, cursor })
-    return answer.kind === 'READ' && answer.page.looksBack
+    return answer.kind === 'READ' && answer.page.reachesBeforeWindow
   }
-  assert.deepEqual([await looksBack(null), await looksBack('returned:0')], [false, true])
+  assert.deepEqual([await reachesBeforeWindow(null), await reachesBeforeWindow('returned:0')], [false, true])
 })

@@ -22,7 +22,7 @@ function connected(grants: readonly Outcome[], answers: readonly Outcome[], form
     clientSecret: SECRET,
     scopes: ['cob.read', 'pix.read'],
     form,
-    monotonic: () => now,
+    monotonicMs: () => now,
   })
   const link = authorizedLink({ ...forCalls, close: async () => undefined }, tokens, PLAIN)
   return { link, asked: forTokens.calls, called: forCalls.calls, pass: (ms: number) => (now += ms) }
@@ -134,7 +134,7 @@ test('[api-pix.1] deadline and window apply to both attempts', async () => {
     clientSecret: SECRET,
     scopes: [],
     form: FORM,
-    monotonic: () => 0,
+    monotonicMs: () => 0,
   })
   const inner: PartnerLink = {
     exchange: async (_call, deadline, window) => {

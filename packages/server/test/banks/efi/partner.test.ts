@@ -53,10 +53,10 @@ function efiWith(given: Partial<EfiOptions>, ...outcomes: Outcome[]) {
     sending: createExchange(link, EFI_PROTOCOL),
     merchant: MERCHANT,
     hasIdempotentOrders: true,
-    monotonic: () => 0,
+    monotonicMs: () => 0,
     paysQrCodes: true,
     bankNow: () => NOW,
-    heldBack: () => undefined,
+    pauseFor: () => undefined,
     now: () => NOW,
     ...given,
   })
@@ -230,7 +230,7 @@ for (const [name, change] of [
     const never = efiOf(changed, NOT_SENT)
     const answer = await never.sendPayout(ID, order)
     assert.deepEqual([answer.kind, 'errorCode' in answer && answer.errorCode], ['REJECTED', 'qr_code_changed'])
-    assert.equal(answer.isOfOrderAlone, true)
+    assert.equal(answer.isQrCodeFault, true)
     assert.equal((await efiOf(changed, paid).sendPayout(ID, order)).kind, 'FINAL')
     assert.equal((await efiOf(changed, answered(500, {})).sendPayout(ID, order)).kind, 'UNKNOWN')
     assert.ok(never.calls.every(({ method }) => method !== 'PUT'))
@@ -246,8 +246,8 @@ for (const [name, outcome] of [
 ] as const)
   test(`[efi.4] [AP-21] a code that ${name} is not paid, and no money is released for that`, async () => {
     const bank = efiOf(outcome as Outcome)
-    const { kind, isOfOrderAlone } = await bank.sendPayout(ID, await orderOf(CODE))
-    assert.deepEqual([kind, isOfOrderAlone], ['NOT_SENT', true])
+    const { kind, isQrCodeFault } = await bank.sendPayout(ID, await orderOf(CODE))
+    assert.deepEqual([kind, isQrCodeFault], ['NOT_SENT', true])
     assert.equal(bank.calls.length, 1)
   })
 
@@ -258,7 +258,7 @@ test('[efi.4] a code that the bank refuses to read is refused in its words, once
     kind: 'REJECTED',
     errorCode: 'qrcode_invalido',
     errorMessage: 'O QR Code foi removido',
-    isOfOrderAlone: true,
+    isQrCodeFault: true,
   })
   assert.equal((await efiOf(refused, answered(200, { ...SENT, valor: '567.89' })).sendPayout(ID, order)).kind, 'FINAL')
   assert.equal((await efiOf(refused, answered(500, {})).sendPayout(ID, order)).kind, 'UNKNOWN')
@@ -295,17 +295,17 @@ test('[efi.4] [CO-40] reading a code leaves time to send the order, and a late c
   t.mock.timers.tick(1)
   assert.equal(deadlines[0]?.aborted, true)
   resolve(answered(200, CODE))
-  const { kind, isOfOrderAlone } = await answer
-  assert.deepEqual([kind, isOfOrderAlone, deadlines.length], ['NOT_SENT', true, 1])
+  const { kind, isQrCodeFault } = await answer
+  assert.deepEqual([kind, isQrCodeFault, deadlines.length], ['NOT_SENT', true, 1])
 })
 
 test('[efi.4] [api-pix.15] no code is read while the bank’s Retry-After for payouts of codes runs', async () => {
   const asked: PartnerCall[] = []
-  const heldBack: EfiOptions['heldBack'] = (call) => {
+  const pauseFor: EfiOptions['pauseFor'] = (call) => {
     asked.push(call)
     return { kind: 'not sent', reason: 'the bank asked to wait', httpStatus: 503, retryAfterMs: 7_000 }
   }
-  const bank = efiWith({ heldBack })
+  const bank = efiWith({ pauseFor })
   assert.deepEqual(await bank.sendPayout(ID, await orderOf(CODE)), {
     kind: 'NOT_SENT',
     reason: 'the bank asked to wait',
@@ -468,7 +468,7 @@ for (const [name, put, comesTo] of [
 
 test('[api-pix.17] times of a sent Pix are correct although the bank’s stamps are off', async () => {
   const bank = efiOf(answered(200, SENT))
-  bank.stamps?.assume(-3 * 3_600_000)
+  bank.clockOffset?.assume(-3 * 3_600_000)
   const answer = await bank.getPayout(ID, { valueCents: 1_234n })
   const at = Date.parse(SENT.horario.liquidacao) + 3 * 3_600_000
   assert.equal('payout' in answer && answer.payout.occurredAt, at)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { patientLink } from '../../../src/banks/api-pix/link.ts'
+import { retryAfterLink } from '../../../src/banks/api-pix/link.ts'
 import type { Outcome, PartnerCall } from '../../../src/banks/link.ts'
 import { linkTo, scriptedBank } from '../pixgate/scripted-bank.ts'
 
@@ -14,7 +14,7 @@ const FINE: Outcome = { kind: 'answered', httpStatus: 201, json: {} }
 function bankOf(first: Outcome) {
   const calls: PartnerCall[] = []
   let now = 0
-  const link = patientLink(
+  const link = retryAfterLink(
     {
       exchange: async (call) => {
         calls.push(call)
@@ -54,12 +54,12 @@ test('[api-pix.15] Retry-After is capped at five minutes; without it nothing wai
 
 test('[api-pix.15] a held-back call has the status of the bank and the time left', async () => {
   const { kindAt, link } = bankOf({ ...asking(65_000), httpStatus: 503 })
-  assert.equal(link.heldBack(PAYOUT), undefined)
+  assert.equal(link.pauseFor(PAYOUT), undefined)
   await kindAt(0, PAYOUT)
   assert.equal(await kindAt(60_000, ANOTHER), 'not sent')
   const held = { kind: 'not sent', reason: 'the bank asked to wait', httpStatus: 503, retryAfterMs: 5_000 }
   assert.deepEqual(
-    [await link.exchange(ANOTHER), link.heldBack(ANOTHER), link.heldBack(QUESTION)],
+    [await link.exchange(ANOTHER), link.pauseFor(ANOTHER), link.pauseFor(QUESTION)],
     [held, held, undefined],
   )
 })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { authorizedLink, concealing } from '../../../src/banks/api-pix/link.ts'
+import { authorizedLink, redactorOf } from '../../../src/banks/api-pix/link.ts'
 import type { Outcome } from '../../../src/banks/link.ts'
 
 const SECRET = `a&b'c"d<e>f g`
 
 test('[api-pix.13] a secret is concealed plain, and encoded once and twice as in an address', () => {
-  const conceal = concealing([SECRET, ''])
+  const redact = redactorOf([SECRET, ''])
   const form = new URLSearchParams({ hmac: SECRET }).toString().slice('hmac='.length)
   const once = encodeURIComponent(SECRET)
   for (const repeated of [SECRET, once, encodeURIComponent(once), form, encodeURIComponent(form)])
-    assert.equal(conceal(`x?hmac=${repeated}&y`), 'x?hmac=…&y')
-  assert.equal(concealing(['ab', 'abc'])('abc ab'), '… …', 'none is left in part')
+    assert.equal(redact(`x?hmac=${repeated}&y`), 'x?hmac=…&y')
+  assert.equal(redactorOf(['ab', 'abc'])('abc ab'), '… …', 'none is left in part')
 })
 
 test('[api-pix.14] a bank that refuses a call and repeats its address does not repeat the key of the application', async () => {
@@ -20,7 +20,7 @@ test('[api-pix.14] a bank that refuses a call and repeats its address does not r
   const answering = async (httpStatus: number) => {
     const exchange = async ({ path }: { readonly path: string }) =>
       ({ kind: 'answered', httpStatus, json: { violacoes: [{ razao: `no ${path}` }], valor: 1 } }) as Outcome
-    const tokens = { current: async () => ({ token: 'a', scopes: undefined }), refused: () => undefined }
+    const tokens = { current: async () => ({ token: 'a', scopes: undefined }), discard: () => undefined }
     const link = authorizedLink({ exchange, close: async () => undefined }, tokens, { added, values })
     const outcome = await link.exchange({ method: 'GET', path: '/v2/cob/1' })
     return outcome.kind === 'answered' ? outcome.json : undefined
