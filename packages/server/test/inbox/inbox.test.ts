@@ -150,7 +150,8 @@ test('[partner-inbox.4] [EV-11] a payment dated in the future leads to a status 
   const ahead = new Date(pix.clock.now() + 310_000).toISOString()
   for (const given of [{ occurredAt: ahead }, {}]) assert.equal(await postEvent(pix, { ...event, ...given }), 200)
   await pix.later(60_000)
-  assert.equal((await outcomes(pix))[0], 'QUARANTINED occurredAt lies in the future')
+  // Both came in the same millisecond: their order is not known.
+  assert.ok((await outcomes(pix)).includes('QUARANTINED occurredAt lies in the future'))
   assert.equal((await pix.read(charge.id)).status, 'PAID')
 })
 
