@@ -126,6 +126,7 @@ test('[DB-4] while commits hang callers get 503; what they asked for is there af
   await assert.rejects(one.cashIns.create(request), { code: 'overloaded' })
   // The patience counts from the start of the batch, so it may end before the commit begins.
   while ((await hangingCommits()).length === 0);
+  assert.equal((await hangingCommits()).length, 1)
   await returnStandby()
   await one.engine.drained()
   patienceMs = 60_000

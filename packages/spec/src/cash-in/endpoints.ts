@@ -118,7 +118,7 @@ export const cancelCashIn = endpoint({
   tag: 'Cash-in',
   summary: 'Cancel an unpaid charge',
   description:
-    'Cancels the charge at the bank, so that nobody can pay it. 200: it is `FAILED` with the `failureCode` `cancelled_by_merchant`. 202: the bank has not confirmed yet; it is asked again, and a notification follows. A payment that is faster wins: the answer is 409, and `existing` has the status `PAID`. Repeat it freely.',
+    'Cancels the charge at the bank, so that it can no longer be paid. 200: it is `FAILED` with the `failureCode` `cancelled_by_merchant`. 202: the bank has not confirmed yet; it is asked again, and a notification follows. A payment that is faster wins: the answer is 409, and `existing` has the status `PAID`. Repeat it freely.',
   params: idOf('cash-in'),
   responses: {
     200: {
