@@ -186,9 +186,10 @@ CREATE TABLE delivery (
   notification_id uuid NOT NULL,
   endpoint_id     uuid NOT NULL,
   state           text NOT NULL DEFAULT 'PENDING' CHECK (state IN ('PENDING', 'DELIVERED', 'FAILED', 'CANCELLED')),
-  -- NULL: nothing is to be sent. A claim moves it to the end of its lease.
+  -- NULL: nothing is to be sent.
   due_at          timestamptz,
-  -- End of the lease of the attempt under way. It is the claim's token: only a finish that names it changes the row.
+  -- End of the lease of the attempt under way; until then it is not claimed again. It is the claim's token: only a finish that names
+  -- it changes the row. In no index, so a claim changes none.
   leased_until    timestamptz,
   -- Attempts that ended.
   attempts        integer NOT NULL DEFAULT 0,
@@ -207,7 +208,7 @@ CREATE TABLE delivery (
   CONSTRAINT delivery_delivered CHECK ((state = 'DELIVERED') = (delivered_at IS NOT NULL)),
   CONSTRAINT delivery_pending CHECK (state <> 'PENDING' OR due_at IS NOT NULL),
   CONSTRAINT delivery_cancelled CHECK (state <> 'CANCELLED' OR due_at IS NULL),
-  CONSTRAINT delivery_leased CHECK (leased_until IS NULL OR leased_until IS NOT DISTINCT FROM due_at),
+  CONSTRAINT delivery_leased CHECK (leased_until IS NULL OR due_at IS NOT NULL),
   CONSTRAINT delivery_resend_after CHECK (resend_after IS NULL OR leased_until IS NOT NULL)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 GRANT SELECT, INSERT ON delivery TO pixgate_app;

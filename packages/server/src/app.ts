@@ -403,7 +403,7 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
   const open = (
     name: string,
     connections: number,
-    more: Pick<DatabaseOptions, 'planCacheMode' | 'statementTimeoutMs'> = {},
+    more: Pick<DatabaseOptions, 'planCacheMode' | 'isByIndex' | 'statementTimeoutMs'> = {},
   ) => openDatabase({ ...shared, ...more, name, connections })
   const pages = open('pages', 1, { statementTimeoutMs: DEEP_PAGE_TIMEOUT_MS })
   const planned = { planCacheMode: 'force_generic_plan' } as const
@@ -416,7 +416,7 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
     // Stores and looks up the bank's events.
     inbox,
     // Plans depend on the parameters: an endpoint may have a backlog or nothing.
-    deliveries: open('deliveries', 4),
+    deliveries: open('deliveries', 4, { isByIndex: true }),
     work: open('work', 6),
   }
 }

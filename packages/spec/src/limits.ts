@@ -137,7 +137,7 @@ export const limits = {
   /** Attempts for an answer that a retry is unlikely to change. @source rules#webhooks.7 */
   webhookShortScheduleAttempts: 4,
   /** Concurrent attempts of a process per endpoint. @source rules#webhooks.10 */
-  webhookInFlight: 16,
+  webhookInFlight: 48,
   /** Maximum wait of an operation's later notification for the earlier one. @source rules#webhooks.25 */
   webhookOrderMs: 60_000,
   /**

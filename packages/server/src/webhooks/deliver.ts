@@ -30,7 +30,10 @@ const UNFINISHED_MAX = 1_024
 /**
  * Paced into large batches: finishes have no waiting client, and fewer statements leave CPU time for requests.
  */
-const FINISHES = { batchMax: 256, paceMs: 20, queueMax: UNFINISHED_MAX }
+const FINISHES = { batchMax: 256, paceMs: 40, queueMax: UNFINISHED_MAX }
+
+/** A full endpoint is claimed for again once half of its slots are free, or by the next poll: few claims with many rows. */
+const HALF_IN_FLIGHT = limits.webhookInFlight / 2
 
 /** Observer of attempts. Must not throw. */
 export interface DeliveryObserver {
@@ -136,7 +139,7 @@ export class Deliver implements Job {
     for (const [claim, signature] of signed) this.#start(claim, signature, leasedUntil, key.keySignsFrom)
     if (failure !== undefined) throw failure
     // Slots freed during the claim woke no one, as `#full` was not yet updated: claim again.
-    return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) < limits.webhookInFlight)
+    return [...this.#full].some((id) => (this.#inFlight.get(id) ?? 0) <= HALF_IN_FLIGHT)
   }
 
   async settled(): Promise<void> {
@@ -177,7 +180,7 @@ export class Deliver implements Job {
     const count = (this.#inFlight.get(endpointId) ?? 1) - 1
     if (count > 0) this.#inFlight.set(endpointId, count)
     else this.#inFlight.delete(endpointId)
-    if (isProbe || this.#full.has(endpointId)) this.#needs.onSlotFree()
+    if (isProbe || (this.#full.has(endpointId) && count <= HALF_IN_FLIGHT)) this.#needs.onSlotFree()
   }
 
   #reportUnfinished({ id }: Claim, reason: string): void {
@@ -229,8 +232,7 @@ const CANDIDATES_MAX = 2 * limits.webhookInFlight
 // Each endpoint offers its own free slots, so a backlog or a hanging endpoint does not affect others. Rows of open
 // circuit breakers are locked with SKIP LOCKED: one probe over all processes. Nothing is claimed by a process whose
 // signing key is not current in this very statement, or that cannot open all secrets of the endpoint. OFFSET 0 and LIMIT 1
-// fix the order of work: candidates by their due time, each looked up by index, until there are enough. On tables without
-// statistics the planner would examine everything that is due, and sort it afterwards.
+// fix the order of work: candidates by their due time, each looked up by index, until there are enough.
 const claimStatement = statement<
   [
     ...[now: string, leasedUntil: string, keyId: string, openablePrefixes: readonly Buffer[]],
@@ -271,7 +273,10 @@ const claimStatement = statement<
         SELECT d.id AS delivery_id, d.due_at, candidate.notification_id, candidate.body
           FROM (
             SELECT queued.id, n.id AS notification_id, n.body
-              FROM (SELECT * FROM delivery WHERE endpoint_id = ready.id AND due_at <= $1 ORDER BY due_at OFFSET 0) AS queued
+              FROM (
+                SELECT * FROM delivery
+                 WHERE endpoint_id = ready.id AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)
+                 ORDER BY due_at OFFSET 0) AS queued
              CROSS JOIN LATERAL (
                SELECT * FROM notification WHERE id = queued.notification_id AND erased_at IS NULL OFFSET 0) AS n
              WHERE (queued.state <> 'PENDING' OR (
@@ -285,14 +290,15 @@ const claimStatement = statement<
                   LIMIT 1) IS NULL)
              ORDER BY queued.due_at
              LIMIT ${CANDIDATES_MAX}) AS candidate
-          JOIN delivery d ON d.id = candidate.id AND d.due_at <= $1
+          JOIN delivery d
+            ON d.id = candidate.id AND d.due_at <= $1 AND (d.leased_until IS NULL OR d.leased_until <= $1)
          ORDER BY d.due_at
          LIMIT ready.free
            FOR UPDATE OF d SKIP LOCKED) AS found),
    claimed AS (
      UPDATE delivery d
-        -- Due again when the lease ends, so a crashed claim needs no cleanup.
-        SET due_at = $2, leased_until = $2, resend_after = NULL,
+        -- Still due, so a crashed claim needs no cleanup; and no index has the lease, so none changes.
+        SET leased_until = $2, resend_after = NULL,
             -- resend_after: a resend was requested during a lease that was never finished.
             resend_left = CASE WHEN d.resend_after IS NULL THEN d.resend_left ELSE $9::integer END
        FROM due

@@ -96,7 +96,7 @@ const resendStatement = statement<
        JOIN unnest($1::uuid[]) WITH ORDINALITY AS given (id, nth) ON given.id = d.id
       WHERE d.state <> 'CANCELLED'
         AND ($4::text IS NULL OR d.state = $4 AND d.resend_after IS NULL 
-             AND (d.due_at IS NULL OR d.due_at > $2 OR ${isOverdue('$2')}))
+             AND (d.due_at IS NULL OR d.due_at > $2 OR d.leased_until > $2 OR ${isOverdue('$2')}))
       ORDER BY d.id
         FOR UPDATE OF d)
    UPDATE delivery d
@@ -171,7 +171,7 @@ const choosing = (name: string, condition: string, order: string) =>
 const chooseStatements = {
   PENDING: choosing(
     'webhooks.choosePending',
-    `d.state = 'PENDING' AND (d.due_at > $3 OR ${isOverdue('$3')}) AND d.resend_after IS NULL`,
+    `d.state = 'PENDING' AND (d.due_at > $3 OR d.leased_until > $3 OR ${isOverdue('$3')}) AND d.resend_after IS NULL`,
     'd.due_at',
   ),
   FAILED: choosing(

@@ -79,6 +79,11 @@ export interface DatabaseOptions extends PoolReportsOptions {
   readonly role?: string
   /** Default: `auto`. */
   readonly planCacheMode?: PlanCacheMode
+  /**
+   * Reads tables by index, in its order. For queues: without statistics PostgreSQL would choose a bitmap of everything
+   * that is due, dead entries included, which only a plain index scan removes.
+   */
+  readonly isByIndex?: boolean
   /** Statement timeout in milliseconds. Default: 5 s. */
   readonly statementTimeoutMs?: number
   /** Maximum wait for a connection, new or returned by others, in milliseconds. Default: 1 s. */
@@ -110,7 +115,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAliveInitialDelayMillis: 5_000,
     idleTimeoutMillis: 0,
     types: { getTypeParser },
-    options: sessionOptions(options.role, statementTimeoutMs, options.planCacheMode),
+    options: sessionOptions(options, statementTimeoutMs),
   })
   const reports = createPoolReports(options)
   pool.on('connect', (client) => {
@@ -330,12 +335,13 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 }
 
 /** @param role unset for migrations, which work as the owner */
+const BY_INDEX = { enable_seqscan: 'off', enable_bitmapscan: 'off' } as const
+
 function sessionOptions(
-  role: string | undefined,
+  { role, planCacheMode = 'auto', isByIndex = false }: DatabaseOptions,
   statementTimeoutMs: number,
-  planCacheMode: PlanCacheMode = 'auto',
 ): string {
-  const plans = { plan_cache_mode: planCacheMode }
+  const plans = { plan_cache_mode: planCacheMode, ...(isByIndex && BY_INDEX) }
   const ours = { ...SESSION_SETTINGS, ...plans, statement_timeout: String(statementTimeoutMs), role }
   const settings = role === undefined ? plans : ours
   return Object.entries(settings)

@@ -107,6 +107,16 @@ test('a pool plans statements once if its options say so, and leaves the rest to
   assert.deepEqual(modes, [[{ mode: 'force_generic_plan' }], [{ mode: 'auto' }]])
 })
 
+test('[NO-10] a pool of queues reads a table without statistics by its index', async (t) => {
+  const { database } = await logged(t, { role: APPLICATION_ROLE, isByIndex: true })
+  const explain = statement<[], { 'QUERY PLAN': string }>(
+    'test.explain_queue',
+    "EXPLAIN SELECT * FROM delivery WHERE endpoint_id = '01a1fe31-3480-7000-8ac5-11ea19bea816' AND due_at <= now() ORDER BY due_at",
+  )
+  const plan = (await database.rows(explain, [])).map((row) => row['QUERY PLAN']).join('\n')
+  assert.match(plan, /Index Scan using delivery_due/)
+})
+
 test('[database.8] a plan made while a table was small is renewed when the table has grown', async (t) => {
   const { database } = await logged(t, { role: APPLICATION_ROLE, planCacheMode: 'force_generic_plan' })
   const find = statement<[ids: readonly string[]]>('test.find', 'SELECT FROM operation WHERE id = ANY ($1::uuid[])')
