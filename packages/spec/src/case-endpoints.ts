@@ -48,7 +48,7 @@ const operation = Type.Object({
   externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
 })
 
-const caseFields = {
+export const caseFields = {
   id: uuid,
   kind: Type.String({ maxLength: 64 }),
   state: Type.Enum(['open', 'closed'], { title: 'CaseState' }),
@@ -191,7 +191,7 @@ const step = Type.Object(
   { title: 'CaseStep' },
 )
 
-const timeline = Type.Object(
+export const timeline = Type.Object(
   {
     request: nullable(
       Type.Object({

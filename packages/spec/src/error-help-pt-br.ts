@@ -204,6 +204,10 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'O banco se recusou a criar a cobrança, com certeza.',
     cure: 'Leia o cash-in que `existing` informa: `failureCode` e `failureReason` dizem por quê. Uma nova cobrança precisa de um novo `externalId`.',
   },
+  misdirected_request: {
+    cause: 'O console foi acessado com um `Host` que não é de loopback nem está em `PIXGATE_CONSOLE_HOSTS`.',
+    cure: 'Abra-o em `localhost`, ou inclua o nome do host em `PIXGATE_CONSOLE_HOSTS`.',
+  },
   too_many_webhooks: {
     cause: 'Há 20 endpoints registrados, que é o máximo.',
     cure: 'Veja a lista com `GET /webhook` e remova um que ninguém usa.',

@@ -212,6 +212,10 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'The bank refused to make the charge, for certain.',
     cure: 'Read the cash-in that `existing` names: `failureCode` and `failureReason` say why. A new charge needs a new `externalId`.',
   },
+  misdirected_request: {
+    cause: 'The console was asked for under a `Host` that is neither loopback nor listed in `PIXGATE_CONSOLE_HOSTS`.',
+    cure: 'Open it under `localhost`, or add the host name to `PIXGATE_CONSOLE_HOSTS`.',
+  },
   too_many_webhooks: {
     cause: '20 endpoints are registered, which is the maximum.',
     cure: 'List them with `GET /webhook` and remove one that is not used.',

@@ -185,6 +185,11 @@ export const errors = {
     title: 'Partner refused',
     message: 'the partner refused the operation; see existing for its final state',
   },
+  misdirected_request: {
+    status: 421,
+    title: 'Misdirected request',
+    message: 'the console does not answer under this host name',
+  },
   too_many_webhooks: {
     status: 422,
     title: 'Too many webhooks',

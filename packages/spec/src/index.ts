@@ -14,6 +14,7 @@ import {
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
 import { exportCloseCsv, exportCloseOfx, exportStatement, getClose, listCloses } from './closes.ts'
+import { consoleEndpoints } from './console.ts'
 import { listEvents } from './events-feed.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
@@ -54,6 +55,7 @@ export * from './cases.ts'
 export * from './cash-in/index.ts'
 export * from './cash-out/index.ts'
 export * from './closes.ts'
+export * from './console.ts'
 export * from './document.ts'
 export * from './endpoint.ts'
 export * from './error-help.ts'
@@ -145,6 +147,7 @@ const businessEndpoints = {
   exportCloseCsv,
   exportCloseOfx,
   exportStatement,
+  ...consoleEndpoints,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

@@ -11,6 +11,7 @@ export const tags = {
   Notifications:
     'What the service sends to the registered endpoints, signed, at least once, in no certain order. Verify `Digital-Signature` over the raw bytes, answer 2xx within 5 seconds, and do the work afterwards.',
   Operator: 'What the operator does by hand, with the administrative token.',
+  Console: 'Log-in and pages of the web console. Operators may use them with their token as well.',
   Partner: 'What the bank calls; integrators do not.',
   Sandbox: 'Controls of the simulated bank. Only the sandbox has them.',
   Health: 'For supervisors, load balancers and Prometheus.',

@@ -1,0 +1,914 @@
+import { Type } from 'typebox'
+import { type NeededRole, operatorRoles } from './access.ts'
+import { deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
+import { timeline } from './case-endpoints.ts'
+import { decisionNames } from './cases.ts'
+import { cancelCashIn, createCashIn, getCashInQrCode } from './cash-in/index.ts'
+import { createCashOut } from './cash-out/index.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { ledgerAccount, listLedgerEntries } from './ledger.ts'
+import { limits } from './limits.ts'
+import {
+  CURSOR,
+  cents,
+  centsMoved,
+  cursorList,
+  FREE_TEXT,
+  idempotencyKey,
+  idText,
+  instant,
+  int64,
+  nullable,
+  optional,
+  optionalText,
+  PLAIN_TEXT,
+  pageLimit,
+  text,
+  uuid,
+} from './shapes.ts'
+import { deleteWebhook, getWebhook, listWebhooks, pauseWebhook, resumeWebhook, rotateWebhookSecret } from './webhook.ts'
+import { getWebhookDelivery, listWebhookDeliveries, testWebhook } from './webhook-delivery.ts'
+import { recoverWebhook, resendWebhookDelivery, sendMissedToWebhook } from './webhook-resend.ts'
+
+/**
+ * Endpoints of the web console: log-in, and what its pages read and order. Operators use them with their token as well.
+ * Days are days of America/Sao_Paulo.
+ */
+
+const count = (description?: string) => int64({ minimum: 0, maximum: 1e12, ...(description && { description }) })
+
+const OPERATION_ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const OPERATOR_ID = '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d'
+const AT = '2026-11-21T13:15:02.417Z'
+
+const role = Type.Enum([...operatorRoles], { title: 'OperatorRole' })
+
+const session = Type.Object(
+  {
+    operator: Type.Object({ id: Type.String({ maxLength: 64 }), name: Type.String(), role }),
+    mode: Type.Enum(['sandbox', 'production']),
+    version: Type.String({ description: 'Of the service' }),
+    hasSimulatedBank: Type.Boolean({ description: 'The sandbox controls of the simulated bank are available' }),
+    approvalFromCents: cents('From this amount on a decision that moves money needs a second person'),
+    endsAt: nullable({ ...instant, description: 'End of the session however busy; `null`: a token was sent instead' }),
+  },
+  { title: 'ConsoleSession' },
+)
+
+const SESSION_EXAMPLE = {
+  operator: { id: OPERATOR_ID, name: 'Ana Souza', role: 'operator' },
+  mode: 'sandbox',
+  version: '0.1.0',
+  hasSimulatedBank: true,
+  approvalFromCents: 0,
+  endsAt: '2026-11-22T01:00:00.000Z',
+} as const
+
+/** @source rules#console.1 */
+export const startSession = endpoint({
+  id: 'startSession',
+  method: 'POST',
+  path: '/console/session',
+  auth: 'none',
+  tag: 'Console',
+  summary: 'Log in to the console',
+  description:
+    'Exchanges the token of an operator, or a one-time link of the sandbox, for a session cookie. The administrative token names no person and does not log in. Answers 421 for a `Host` that is neither loopback nor in `PIXGATE_CONSOLE_HOSTS`.',
+  body: Type.Object(
+    {
+      token: optionalText(64, 'The operator’s token', PLAIN_TEXT),
+      link: optionalText(64, 'The code of a one-time link', PLAIN_TEXT),
+    },
+    { title: 'StartSessionRequest', additionalProperties: false },
+  ),
+  example: { token: 'pix_op_test_0000000000000000000000000000000000000000000000000' },
+  responses: {
+    201: { description: 'Logged in; the cookie is in `Set-Cookie`', schema: session, example: SESSION_EXAMPLE },
+  },
+  errors: ['unauthorized', 'rate_limited', 'misdirected_request'],
+})
+
+/** @source rules#console.1 */
+export const getSession = endpoint({
+  id: 'getSession',
+  method: 'GET',
+  path: '/console/session',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Read who is logged in',
+  responses: { 200: { description: 'The session', schema: session, example: SESSION_EXAMPLE } },
+  errors: [],
+})
+
+/** @source rules#console.4 */
+export const endSession = endpoint({
+  id: 'endSession',
+  method: 'DELETE',
+  path: '/console/session',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Log out',
+  responses: { 204: { description: 'The session has ended, and the cookie is removed' } },
+  errors: [],
+})
+
+const listedSession = Type.Object(
+  {
+    id: uuid,
+    operator: Type.Object({ id: uuid, name: Type.String() }),
+    address: Type.String(),
+    userAgent: nullable(Type.String()),
+    createdAt: instant,
+    activeAt: { ...instant, description: 'Last activity, to the minute' },
+    endsAt: { ...instant, description: 'End however busy; it ends earlier after 15 minutes without activity' },
+    isOwn: Type.Boolean({ description: 'The session of this request' }),
+  },
+  { title: 'ListedSession' },
+)
+
+/** @source rules#console.4 */
+export const listSessions = endpoint({
+  id: 'listSessions',
+  method: 'GET',
+  path: '/operator/sessions',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'List the open sessions of the console, newest first',
+  description: 'An `admin` sees all of them, everybody else their own.',
+  responses: {
+    200: {
+      description: 'The open sessions',
+      schema: Type.Object({ data: Type.Array(listedSession) }, { title: 'ListedSessions' }),
+      example: {
+        data: [
+          {
+            id: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
+            operator: { id: OPERATOR_ID, name: 'Ana Souza' },
+            address: '127.0.0.1',
+            userAgent: 'Mozilla/5.0',
+            createdAt: AT,
+            activeAt: AT,
+            endsAt: '2026-11-22T01:15:02.417Z',
+            isOwn: true,
+          },
+        ],
+      },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#console.4 */
+export const revokeSession = endpoint({
+  id: 'revokeSession',
+  method: 'DELETE',
+  path: '/operator/sessions/{id}',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'End a session of the console',
+  description: 'Their own, or as an `admin` anybody’s; an unknown or foreign one is 404.',
+  params: Type.Object({ id: idText('session', '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f') }),
+  responses: { 204: { description: 'Ended; it stops within five seconds everywhere' } },
+  errors: ['not_found'],
+})
+
+const operationKind = Type.Enum(['cash_in', 'cash_out', 'refund_in', 'adjustment'], { title: 'OperationKind' })
+
+const operationFields = {
+  id: uuid,
+  kind: operationKind,
+  status: Type.String({ maxLength: 64 }),
+  doubt: nullable(Type.String({ maxLength: 64, description: 'Why the state is in doubt; `null`: it is not' })),
+  valueCents: cents(),
+  feeCents: cents(),
+  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+  name: nullable(Type.String({ description: 'The payer of a charge, the recipient of a payout' })),
+  document: nullable(Type.String({ description: 'Of the same person, a CPF masked' })),
+  pixKey: nullable(Type.String({ description: 'Of a payout' })),
+  endToEndId: nullable(Type.String({ maxLength: 64 })),
+  description: nullable(Type.String()),
+  createdAt: instant,
+  settledAt: nullable({ ...instant, description: 'When the bank moved the money' }),
+}
+
+export const operationSummary = Type.Object(operationFields, { title: 'OperationSummary' })
+
+const OPERATION_EXAMPLE = {
+  id: OPERATION_ID,
+  kind: 'cash_in',
+  status: 'PAID',
+  doubt: null,
+  valueCents: 15000,
+  feeCents: 0,
+  externalId: 'order-1001',
+  name: 'Maria da Silva',
+  document: '***.456.789-**',
+  pixKey: null,
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  description: 'Order 1001',
+  createdAt: AT,
+  settledAt: '2026-11-21T13:15:40.000Z',
+} as const
+
+const day = (description: string) =>
+  Type.Optional(Type.String({ format: 'date', minLength: 10, maxLength: 10, description, examples: ['2026-11-21'] }))
+
+const amount = (description: string) =>
+  Type.Optional({ ...int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }), examples: [15000] })
+
+/** @source rules#console.6 */
+export const listOperations = endpoint({
+  id: 'listOperations',
+  method: 'GET',
+  path: '/operator/operations',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'List charges, payouts, refunds and adjustments, newest first',
+  description:
+    'All kinds in one list. Days are days of America/Sao_Paulo, both included. A filter by `document` or `key` names a person and leaves a row in the audit trail.',
+  query: Type.Object(
+    {
+      kind: Type.Optional(operationKind),
+      status: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Z_]+$', examples: ['PAID'] })),
+      from: day('Created on this day or later'),
+      to: day('Created on this day or earlier'),
+      paid_from: day('Charges paid on this day or later'),
+      paid_to: day('Charges paid on this day or earlier'),
+      min_cents: amount('Of this amount or more'),
+      max_cents: amount('Of this amount or less'),
+      document: Type.Optional(
+        Type.String({
+          maxLength: 18,
+          pattern: '^[0-9A-Z./-]+$',
+          description: 'A CPF or CNPJ, with or without punctuation',
+          examples: ['12345678909'],
+        }),
+      ),
+      key: Type.Optional(
+        Type.String({
+          maxLength: 77,
+          pattern: PLAIN_TEXT,
+          description: 'A Pix key that payouts went to',
+          examples: ['ana@example.com'],
+        }),
+      ),
+      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before' })),
+      limit: pageLimit,
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of operations',
+      schema: cursorList(operationSummary, 'OperationPage'),
+      example: { data: [OPERATION_EXAMPLE], pagination: { limit: 20, hasMore: false, nextCursor: null } },
+    },
+  },
+  errors: [],
+})
+
+const rule = Type.Object(
+  { id: Type.String({ description: 'Its name in docs/generated/states.md' }), says: Type.String() },
+  { title: 'TransitionRule' },
+)
+
+const action = Type.Object(
+  {
+    action: Type.Enum(['refund', 'cancel'], { title: 'OperationAction' }),
+    isOffered: Type.Boolean(),
+    whyNot: nullable(Type.String({ maxLength: 64, description: 'The error code that it would answer' })),
+    maxCents: nullable(cents('The most that can be refunded now')),
+    needsSecondPerson: Type.Boolean(),
+  },
+  { title: 'OfferedAction' },
+)
+
+const relatedOperation = Type.Object(
+  { id: uuid, kind: operationKind, status: Type.String(), valueCents: cents(), createdAt: instant },
+  { title: 'RelatedOperation' },
+)
+
+const operationDetail = Type.Object(
+  {
+    ...operationFields,
+    meaning: Type.String({ description: 'The state in a sentence' }),
+    version: count('Number of its moves'),
+    correlationId: Type.String(),
+    orderId: nullable(Type.String({ description: 'The id at the bank: txid, idEnvio, id of a return' })),
+    transactionId: nullable(Type.String()),
+    pixCode: nullable(Type.String({ description: 'Pix Copia e Cola of a charge' })),
+    expiresAt: nullable(instant),
+    apiKey: nullable(
+      Type.Object({ id: Type.String(), name: nullable(Type.String()) }, { description: 'Who asked for it' }),
+    ),
+    rules: Type.Record(Type.String(), Type.Array(rule), {
+      description: 'By the `version` of a move: the rules of the state table that fit it',
+    }),
+    deliveryIds: Type.Record(Type.String(), Type.Array(uuid), {
+      description: 'By the id of a notification: its deliveries, in the order of the timeline',
+    }),
+    bodies: Type.Record(Type.String(), Type.String(), {
+      description: 'By the id of a notification: its bytes as text; absent once they are erased',
+    }),
+    cases: Type.Array(
+      Type.Object({
+        id: uuid,
+        kind: Type.String(),
+        meaning: Type.String(),
+        amountCents: nullable(cents()),
+        openedAt: instant,
+        closedAt: nullable(instant),
+      }),
+      { description: 'All cases of the operation, the open ones first' },
+    ),
+    related: Type.Array(relatedOperation, { description: 'The charge of a refund, or the refunds of a charge' }),
+    actions: Type.Array(action),
+    timeline,
+  },
+  { title: 'OperationDetail' },
+)
+
+/** @source rules#console.7 */
+export const getOperation = endpoint({
+  id: 'getOperation',
+  method: 'GET',
+  path: '/operator/operations/{id}',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Read one operation with everything known about it',
+  description:
+    'Request, moves with the rules of the state table, events of the bank with their bytes, journals, notifications with attempts, cases.',
+  params: Type.Object({ id: idText('operation', OPERATION_ID) }),
+  responses: {
+    200: {
+      description: 'The operation',
+      schema: operationDetail,
+      example: {
+        ...OPERATION_EXAMPLE,
+        meaning: 'Paid in full.',
+        version: 3,
+        correlationId: 'checkout-77',
+        orderId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
+        transactionId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
+        pixCode: null,
+        expiresAt: null,
+        apiKey: null,
+        rules: {},
+        deliveryIds: {},
+        bodies: {},
+        cases: [],
+        related: [],
+        actions: [],
+        timeline: {
+          request: null,
+          moves: [],
+          calls: { stated: [], counted: [] },
+          events: [],
+          journals: [],
+          notifications: [],
+          otherCases: [],
+          truncated: [],
+        },
+      },
+    },
+  },
+  errors: ['not_found'],
+})
+
+/** What a search text matched. */
+export const searchMatches = [
+  'id',
+  'external_id',
+  'end_to_end_id',
+  'transaction_id',
+  'correlation_id',
+  'document',
+  'pix_key',
+  'name',
+  'amount',
+  'day',
+] as const
+
+/** @source rules#console.8 */
+export const searchOperations = endpoint({
+  id: 'searchOperations',
+  method: 'GET',
+  path: '/operator/search',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Find operations by an id, a name, a document, a Pix key, an amount or a day',
+  description:
+    'Ids exactly; a name by its beginning, without accents and in any case; an amount as `150,00`; a day as `21/11/2026`. The best match first, then the newest. A search by a document or a Pix key leaves a row in the audit trail.',
+  query: Type.Object(
+    {
+      q: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        pattern: FREE_TEXT,
+        description: 'The text',
+        examples: ['Maria'],
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'At most 20 operations',
+      schema: Type.Object(
+        {
+          data: Type.Array(
+            Type.Object({
+              match: Type.Enum([...searchMatches], { title: 'SearchMatch' }),
+              operation: operationSummary,
+            }),
+            { maxItems: 20 },
+          ),
+        },
+        { title: 'SearchResult' },
+      ),
+      example: { data: [{ match: 'name', operation: OPERATION_EXAMPLE }] },
+    },
+  },
+  errors: [],
+})
+
+const sums = Type.Object({ count: count(), cents: cents() }, { title: 'CountAndSum' })
+
+const waiting = Type.Object({ count: count(), oldestAt: nullable(instant) }, { title: 'Waiting' })
+
+const overview = Type.Object(
+  {
+    at: instant,
+    accounts: Type.Array(Type.Object({ account: ledgerAccount, balanceCents: cents() })),
+    needsPerson: Type.Object({
+      cases: waiting,
+      payouts: { ...waiting, description: 'Payouts that wait for an approval' },
+      proposals: { ...waiting, description: 'Decisions that wait for a second person' },
+    }),
+    today: Type.Object({
+      in: { ...sums, description: 'Charges paid' },
+      out: { ...sums, description: 'Payouts confirmed' },
+      refunded: { ...sums, description: 'Refunds confirmed' },
+      failed: { ...sums, description: 'Payouts and refunds that failed' },
+      unknown: { ...sums, description: 'In doubt now, whenever they were made' },
+    }),
+    hours: Type.Array(Type.Object({ at: instant, inCents: cents(), outCents: cents() }), {
+      description: 'Money in and out of the last 24 hours, by hour, the oldest first',
+    }),
+    days: Type.Array(Type.Object({ day: Type.String({ format: 'date' }), inCents: cents(), outCents: cents() }), {
+      description: 'The last 30 days that are closed, the oldest first',
+    }),
+    health: Type.Object({
+      cashOut: Type.Object({ enabled: Type.Boolean(), reason: nullable(Type.String()), changedAt: nullable(instant) }),
+      bank: Type.Object({
+        status: Type.Enum(['ok', 'degraded', 'unknown'], { title: 'BankStatus' }),
+        reason: nullable(Type.String()),
+      }),
+      statement: Type.Object({
+        readAt: nullable(instant),
+        differences: count('Open differences between books and statement'),
+      }),
+      lastClose: nullable(
+        Type.Object({
+          day: Type.String({ format: 'date' }),
+          status: Type.String(),
+          differenceCents: nullable(cents()),
+        }),
+      ),
+      endpoints: Type.Object({ active: count(), degraded: count(), paused: count() }),
+    }),
+  },
+  { title: 'Overview' },
+)
+
+/** @source rules#console.9 */
+export const getOverview = endpoint({
+  id: 'getOverview',
+  method: 'GET',
+  path: '/operator/overview',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Read balances, what needs a person, and the money of today',
+  description: 'At most two seconds old. Today is the day of America/Sao_Paulo.',
+  responses: {
+    200: {
+      description: 'The overview',
+      schema: overview,
+      example: {
+        at: AT,
+        accounts: [{ account: 'available', balanceCents: 15000 }],
+        needsPerson: {
+          cases: { count: 1, oldestAt: AT },
+          payouts: { count: 0, oldestAt: null },
+          proposals: { count: 0, oldestAt: null },
+        },
+        today: {
+          in: { count: 1, cents: 15000 },
+          out: { count: 0, cents: 0 },
+          refunded: { count: 0, cents: 0 },
+          failed: { count: 0, cents: 0 },
+          unknown: { count: 0, cents: 0 },
+        },
+        hours: [{ at: '2026-11-21T13:00:00.000Z', inCents: 15000, outCents: 0 }],
+        days: [],
+        health: {
+          cashOut: { enabled: true, reason: null, changedAt: null },
+          bank: { status: 'ok', reason: null },
+          statement: { readAt: AT, differences: 0 },
+          lastClose: null,
+          endpoints: { active: 1, degraded: 0, paused: 0 },
+        },
+      },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#console.10 */
+export const listChanges = endpoint({
+  id: 'listChanges',
+  method: 'GET',
+  path: '/operator/changes',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Wait for changes of operations',
+  description:
+    'A long poll: answers as soon as something changed after `cursor`, or after `wait` seconds. Names ids and versions only. `isReset`: the cursor is too old; read again whatever is shown.',
+  isLongPoll: true,
+  query: Type.Object(
+    {
+      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`cursor` of the last answer' })),
+      wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds' })),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'The changes since the cursor',
+      schema: Type.Object(
+        {
+          cursor: Type.String({ maxLength: 64 }),
+          isReset: Type.Boolean(),
+          changes: Type.Array(Type.Object({ kind: operationKind, id: uuid, version: count() })),
+        },
+        { title: 'Changes' },
+      ),
+      example: {
+        cursor: 'MTc5NTI2NjAwMDAwMA',
+        isReset: false,
+        changes: [{ kind: 'cash_in', id: OPERATION_ID, version: 3 }],
+      },
+    },
+  },
+  errors: [],
+})
+
+const auditRow = Type.Object(
+  {
+    id: uuid,
+    at: instant,
+    actor: Type.String({ description: 'The id of the operator or API key; `admin`: the administrative token' }),
+    actorName: nullable(Type.String()),
+    action: Type.String(),
+    subject: Type.String(),
+    address: Type.String(),
+    facts: Type.Unknown(),
+  },
+  { title: 'AuditRow' },
+)
+
+/** @source rules#console.11 */
+export const listAudit = endpoint({
+  id: 'listAudit',
+  method: 'GET',
+  path: '/operator/audit',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'List the audit trail, newest first',
+  query: Type.Object(
+    {
+      actor: Type.Optional(Type.String({ maxLength: 64, pattern: PLAIN_TEXT })),
+      action: Type.Optional(Type.String({ maxLength: 64, pattern: '^[a-z_.]+$' })),
+      subject: Type.Optional(Type.String({ maxLength: 64, pattern: PLAIN_TEXT })),
+      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before' })),
+      limit: pageLimit,
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of rows',
+      schema: cursorList(auditRow, 'AuditPage'),
+      example: {
+        data: [
+          {
+            id: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
+            at: AT,
+            actor: OPERATOR_ID,
+            actorName: 'Ana Souza',
+            action: 'cash_out_switch.set',
+            subject: 'cash_out_switch',
+            address: '127.0.0.1',
+            facts: { enabled: false },
+          },
+        ],
+        pagination: { limit: 20, hasMore: false, nextCursor: null },
+      },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#console.12 */
+export const listProposals = endpoint({
+  id: 'listProposals',
+  method: 'GET',
+  path: '/operator/proposals',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'List the decisions that wait for a second person, oldest first',
+  responses: {
+    200: {
+      description: 'At most 200 proposals of open cases',
+      schema: Type.Object(
+        {
+          data: Type.Array(
+            Type.Object({
+              proposalId: uuid,
+              caseId: uuid,
+              caseKind: Type.String(),
+              operationId: nullable(uuid),
+              decision: Type.Enum(decisionNames, { title: 'CaseDecision' }),
+              amountCents: cents('The largest sum that it moves on any account'),
+              reason: Type.String(),
+              by: Type.Object({ id: Type.String(), name: nullable(Type.String()) }),
+              at: instant,
+            }),
+          ),
+        },
+        { title: 'Proposals' },
+      ),
+      example: {
+        data: [
+          {
+            proposalId: '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a',
+            caseId: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
+            caseKind: 'payment_in_suspense',
+            operationId: OPERATION_ID,
+            decision: 'return_to_payer',
+            amountCents: 5000,
+            reason: 'Paid too much',
+            by: { id: OPERATOR_ID, name: 'Ana Souza' },
+            at: AT,
+          },
+        ],
+      },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#console.13 */
+export const getSystem = endpoint({
+  id: 'getSystem',
+  method: 'GET',
+  path: '/operator/system',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Read version, settings, limits with their use, and the bank’s certificates',
+  description: 'A secret setting says only whether it is set.',
+  responses: {
+    200: {
+      description: 'The system',
+      schema: Type.Object(
+        {
+          mode: Type.Enum(['sandbox', 'production']),
+          version: Type.String(),
+          bank: Type.String({ description: 'The connector' }),
+          startedAt: instant,
+          settings: Type.Array(
+            Type.Object({
+              name: Type.String(),
+              value: nullable(Type.String({ description: '`null`: a secret' })),
+              isSet: Type.Boolean({ description: 'It was configured; otherwise the default holds' }),
+            }),
+          ),
+          limits: Type.Array(
+            Type.Object({
+              name: Type.Enum(['payment', 'hour', 'day', 'night', 'new_recipient'], { title: 'LimitName' }),
+              maxCents: nullable(cents('`null`: unlimited')),
+              usedCents: nullable(cents('`null`: it is not a sum')),
+            }),
+          ),
+          certificates: Type.Array(Type.Object({ name: Type.String(), endsAt: instant })),
+        },
+        { title: 'System' },
+      ),
+      example: {
+        mode: 'sandbox',
+        version: '0.1.0',
+        bank: 'pixgate',
+        startedAt: AT,
+        settings: [{ name: 'PORT', value: '8080', isSet: false }],
+        limits: [{ name: 'day', maxCents: 1000000, usedCents: 15000 }],
+        certificates: [],
+      },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#console.14 */
+export const refundPayment = endpoint({
+  id: 'refundPayment',
+  method: 'POST',
+  path: '/operator/refunds',
+  auth: 'admin',
+  role: 'operator',
+  tag: 'Console',
+  summary: 'Refund a paid charge',
+  description:
+    'The same refund as of `POST /api/pix/cash-in/{id}/refund`, with the same limits. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on it is proposed: a case `refund_requested`, which another person approves.',
+  headers: {
+    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the answer to the same request within 24 hours' },
+  },
+  body: Type.Object(
+    {
+      cashInId: uuid,
+      valueCents: centsMoved,
+      reason: text(limits.reasonMaxLength, 'The reason, for the audit trail and the bank'),
+      externalId: optional(Type.String({ minLength: 1, maxLength: limits.externalIdMaxLength, pattern: FREE_TEXT })),
+    },
+    { title: 'RefundPaymentRequest', additionalProperties: false },
+  ),
+  example: { cashInId: OPERATION_ID, valueCents: 5000, reason: 'Returned goods' },
+  responses: {
+    201: {
+      description: 'Ordered',
+      headers: ['Idempotent-Replayed'],
+      schema: Type.Object({ refundId: uuid }, { title: 'RefundOrdered' }),
+      example: { refundId: '0198c0e4-51d7-7000-8000-3b4c5d6e7f80' },
+    },
+    202: {
+      description: 'Proposed; nothing is reserved until another person approves it',
+      headers: ['Idempotent-Replayed'],
+      schema: Type.Object({ caseId: uuid, proposalId: uuid }, { title: 'RefundProposed' }),
+      example: {
+        caseId: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
+        proposalId: '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a',
+      },
+    },
+  },
+  errors: [
+    'not_found',
+    'idempotency_key_reused',
+    'duplicate_external_id',
+    'refund_value_not_positive',
+    'refund_deadline_exceeded',
+    'refund_exceeds_available',
+    'cash_out_suspended',
+    'not_supported_by_bank',
+    'not_possible_in_state',
+  ],
+})
+
+/** The same endpoint for operators, under another path: the API of the merchant is never opened to a cookie. */
+export type ForOperators<E extends Endpoint, Id extends string> = Omit<
+  E,
+  'id' | 'path' | 'auth' | 'scope' | 'role' | 'tag'
+> & {
+  readonly id: Id
+  readonly path: string
+  readonly auth: 'admin'
+  readonly role: NeededRole
+  readonly scope?: undefined
+  readonly tag: 'Console'
+}
+
+/** Declares an endpoint of the merchant's API for operators as well. @source rules#console.5 */
+export function forOperators<const E extends Endpoint, const Id extends string>(
+  { scope: _, ...of }: E,
+  id: Id,
+  path: string,
+  role: NeededRole,
+): ForOperators<E, Id> {
+  return { ...of, id, path, auth: 'admin', role, tag: 'Console' } as unknown as ForOperators<E, Id>
+}
+
+/** Endpoints of the merchant's API that the console has as well; their handlers are the same. @source rules#console.5 */
+export const sharedWithOperators = {
+  listOperatorWebhooks: forOperators(listWebhooks, 'listOperatorWebhooks', '/operator/webhooks', 'viewer'),
+  getOperatorWebhook: forOperators(getWebhook, 'getOperatorWebhook', '/operator/webhooks/{webhook_id}', 'viewer'),
+  deleteOperatorWebhook: forOperators(
+    deleteWebhook,
+    'deleteOperatorWebhook',
+    '/operator/webhooks/{webhook_id}',
+    'admin',
+  ),
+  pauseOperatorWebhook: forOperators(
+    pauseWebhook,
+    'pauseOperatorWebhook',
+    '/operator/webhooks/{webhook_id}/pause',
+    'operator',
+  ),
+  resumeOperatorWebhook: forOperators(
+    resumeWebhook,
+    'resumeOperatorWebhook',
+    '/operator/webhooks/{webhook_id}/resume',
+    'operator',
+  ),
+  testOperatorWebhook: forOperators(
+    testWebhook,
+    'testOperatorWebhook',
+    '/operator/webhooks/{webhook_id}/test',
+    'operator',
+  ),
+  rotateOperatorWebhookSecret: forOperators(
+    rotateWebhookSecret,
+    'rotateOperatorWebhookSecret',
+    '/operator/webhooks/{webhook_id}/secret/rotate',
+    'admin',
+  ),
+  recoverOperatorWebhook: forOperators(
+    recoverWebhook,
+    'recoverOperatorWebhook',
+    '/operator/webhooks/{webhook_id}/recover',
+    'operator',
+  ),
+  sendMissedToOperatorWebhook: forOperators(
+    sendMissedToWebhook,
+    'sendMissedToOperatorWebhook',
+    '/operator/webhooks/{webhook_id}/send-missed',
+    'operator',
+  ),
+  listOperatorDeliveries: forOperators(
+    listWebhookDeliveries,
+    'listOperatorDeliveries',
+    '/operator/webhook-deliveries',
+    'viewer',
+  ),
+  getOperatorDelivery: forOperators(
+    getWebhookDelivery,
+    'getOperatorDelivery',
+    '/operator/webhook-deliveries/{id}',
+    'viewer',
+  ),
+  resendOperatorDelivery: forOperators(
+    resendWebhookDelivery,
+    'resendOperatorDelivery',
+    '/operator/webhook-deliveries/{id}/resend',
+    'operator',
+  ),
+  listOperatorApiKeys: forOperators(listApiKeys, 'listOperatorApiKeys', '/operator/api-keys', 'viewer'),
+  generateOperatorApiKey: forOperators(generateApiKey, 'generateOperatorApiKey', '/operator/api-keys', 'admin'),
+  deactivateOperatorApiKey: forOperators(
+    deactivateApiKey,
+    'deactivateOperatorApiKey',
+    '/operator/api-keys/{id}',
+    'admin',
+  ),
+  listOperatorLedger: forOperators(listLedgerEntries, 'listOperatorLedger', '/operator/ledger', 'viewer'),
+  getOperatorQrCode: forOperators(getCashInQrCode, 'getOperatorQrCode', '/operator/cash-ins/{id}/qrcode', 'viewer'),
+  cancelOperatorCharge: forOperators(
+    cancelCashIn,
+    'cancelOperatorCharge',
+    '/operator/cash-ins/{id}/cancel',
+    'operator',
+  ),
+} as const
+
+/** In the sandbox operators create charges and payouts, too. @source rules#console.15 */
+export const sandboxForOperators = {
+  createOperatorCharge: forOperators(createCashIn, 'createOperatorCharge', '/operator/cash-ins', 'operator'),
+  createOperatorPayout: forOperators(createCashOut, 'createOperatorPayout', '/operator/cash-outs', 'operator'),
+} as const
+
+export const consoleEndpoints = {
+  startSession,
+  getSession,
+  endSession,
+  listSessions,
+  revokeSession,
+  listOperations,
+  getOperation,
+  searchOperations,
+  getOverview,
+  listChanges,
+  listAudit,
+  listProposals,
+  getSystem,
+  refundPayment,
+  ...sharedWithOperators,
+} as const
