@@ -1,3 +1,5 @@
+import type { SandboxOperator } from '@pixgate/server'
+
 /** Content of the banner. */
 export interface BannerContent {
   readonly url: string
@@ -6,6 +8,8 @@ export interface BannerContent {
   readonly adminToken: string
   /** Whether the sandbox has controls, with which a charge can be paid at the simulated bank. */
   readonly hasControls: boolean
+  /** Operators with codes that log them in to the console; empty where it is not served. */
+  readonly people: readonly SandboxOperator[]
 }
 
 /**
@@ -15,8 +19,15 @@ export interface BannerContent {
 export function banner(content: BannerContent): string {
   const { hasControls } = content
   const parts = hasControls
-    ? [addresses(content), tour(content), SIMULATED, ...commands(content, '150.00'), payment(content)]
-    : [addresses(content), OTHER, ...commands(content, '10.00')]
+    ? [
+        addresses(content),
+        ...consoleLinks(content),
+        tour(content),
+        SIMULATED,
+        ...commands(content, '150.00'),
+        payment(content),
+      ]
+    : [addresses(content), ...consoleLinks(content), OTHER, ...commands(content, '10.00')]
   return `\n${[...parts, reading(content)].map((part) => `${part}\n\n`).join('')}`
 }
 
@@ -30,6 +41,17 @@ function addresses({ url, operatorUrl, adminToken }: BannerContent): string {
 
     API           ${url}${operatorUrl === undefined ? '' : `\n    Operators     ${operatorUrl}`}
     Admin token   ${adminToken}`
+}
+
+/** The second link is for a private window: a person does not approve their own decision. @source rules#console.3 */
+function consoleLinks({ url, operatorUrl, people }: BannerContent): readonly string[] {
+  if (people.length === 0) return []
+  const links = people.map(
+    ({ name, role, link }) => `    ${`${name} (${role})`.padEnd(24)}${operatorUrl ?? url}/console#link=${link}`,
+  )
+  return [
+    `  Open the console; each link works once, within five minutes. The second one in a private window\n\n${links.join('\n')}`,
+  ]
 }
 
 function tour({ url, operatorUrl, adminToken }: BannerContent): string {

@@ -53,13 +53,15 @@ export async function startSandbox(
   const server = configOf(values, bank)
   if (server.mode === 'production') return serve({ role, address }, { ...dependencies, config: server }, stops)
 
-  const announce: Serving['announce'] = (operators) => {
+  const announce: Serving['announce'] = async (operators, service) => {
     if (role !== 'all') return
     // A file or pipe has other readers and is kept longer, so it gets log lines without secrets.
     if (process.stdout.isTTY) {
       const { adminToken } = secrets
       const hasControls = addEndpoints !== undefined
-      process.stdout.write(banner({ url, operatorUrl: operators && urlOf(operators), adminToken, hasControls }))
+      const people = server.isConsoleServed ? await service.sandboxOperators() : []
+      const operatorUrl = operators && urlOf(operators)
+      process.stdout.write(banner({ url, operatorUrl, adminToken, hasControls, people }))
     } else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
       logger.info({ file: secretsIn(dataDirectory) }, 'the admin token is in this file, which only its owner can read')
     }

@@ -5,8 +5,8 @@ CREATE TABLE credential (
   id                      uuid PRIMARY KEY,
   kind                    text NOT NULL CHECK (kind IN ('operator', 'api_key')),
   name                    text,
-  -- SHA-256 of the token or key.
-  hash                    bytea NOT NULL UNIQUE,
+  -- SHA-256 of the token or key. NULL: an operator of the sandbox, who has none and logs in by a link.
+  hash                    bytea UNIQUE,
   -- The first characters after the prefix, to tell credentials apart. They are never enough to use one.
   display                 text NOT NULL,
   -- The operator who created it. NULL: the administrative token.
@@ -30,7 +30,7 @@ CREATE TABLE credential (
   cap_new_recipient_cents bigint CHECK (cap_new_recipient_cents > 0),
   -- An operator has a role and nothing of a key; a key has scopes and no role.
   CHECK (CASE kind
-    WHEN 'api_key' THEN role IS NULL AND scopes IS NOT NULL
+    WHEN 'api_key' THEN role IS NULL AND scopes IS NOT NULL AND hash IS NOT NULL
     ELSE role IS NOT NULL AND name IS NOT NULL
          AND num_nonnulls(scopes, cidrs, expires_at, cap_payment_cents, cap_hour_cents, cap_day_cents, cap_night_cents,
                           cap_new_recipient_cents) = 0
@@ -57,6 +57,24 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON credential FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
+
+-- Sessions of the web console. The cookie is shown once; the hash opens nothing.
+-- @source rules#console.4
+CREATE TABLE session (
+  id          uuid PRIMARY KEY,
+  operator_id uuid NOT NULL REFERENCES credential (id),
+  -- SHA-256 of the cookie.
+  hash        bytea NOT NULL UNIQUE,
+  address     text NOT NULL,
+  user_agent  text,
+  created_at  timestamptz NOT NULL,
+  -- Last activity, to the minute.
+  active_at   timestamptz NOT NULL,
+  -- Twelve hours after its beginning, or the time of its end.
+  ends_at     timestamptz NOT NULL
+);
+GRANT SELECT, INSERT, DELETE, UPDATE (active_at, ends_at) ON session TO pixgate_app;
+CREATE INDEX session_ends_at ON session (ends_at);
 
 -- The audit trail.
 CREATE TABLE audit (

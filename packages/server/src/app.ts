@@ -1,3 +1,4 @@
+import type { OperatorRole } from '@pixgate/spec'
 import { type AccessModule, createAccessModule } from './access/index.ts'
 import { createAuditKeeper } from './audit/chain.ts'
 import { auditLogins } from './audit/logins.ts'
@@ -13,6 +14,7 @@ import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import { createClosesModule } from './closes/closes.ts'
 import type { Config } from './config.ts'
+import { createSessions } from './console/sessions.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import {
   createBacklogReader,
@@ -61,9 +63,18 @@ export interface Service {
   startWatch(): void
   /** Processes due work once, except deliveries, for callers that step the work instead of starting workers. */
   processNext(): Promise<void>
+  /** The operators of the sandbox, each with a code that logs them in to the console once. @source rules#console.3 */
+  sandboxOperators(): Promise<readonly SandboxOperator[]>
   /** Closes ended days, for callers that step the work instead of starting workers. */
   closeDays(): Promise<void>
   stop(): Promise<void>
+}
+
+export interface SandboxOperator {
+  readonly name: string
+  readonly role: OperatorRole
+  /** Logs them in to the console once. */
+  readonly link: string
 }
 
 export interface Dependencies extends ProcessDependencies {
@@ -121,6 +132,10 @@ async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answ
     startWorkers: () => startWorkers(base, modules, workers),
     startWatch: () => startWatch(base, modules, workers),
     processNext: () => processNext(modules),
+    sandboxOperators: async () => {
+      const operators = await modules.access.sandboxOperators()
+      return operators.map(({ id, ...operator }) => ({ ...operator, link: modules.sessions.link(id) }))
+    },
     closeDays: async () => {
       while (await modules.closes.processNext());
     },
@@ -209,7 +224,7 @@ async function buildModules(base: Base, workers: Workers) {
   if (fault !== undefined) throw new StartupError(fault)
   const partner = guardCalls(bank, { ...base, configured: config.bank, onCall: base.metrics.onBankCall })
   const onPreviousSecretUsed = createPreviousSecretReports(base.logger, metrics.onPreviousSecretUsed)
-  const { access, logins } = buildAccess(base, onPreviousSecretUsed)
+  const { access, logins, sessions } = buildAccess(base, onPreviousSecretUsed)
   const { identityWatch, installation } = await buildIdentity(base, engine)
   const operations = buildOperations(base, { engine, partner, access, identityWatch, installation }, workers)
   const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecretUsed })
@@ -225,6 +240,7 @@ async function buildModules(base: Base, workers: Workers) {
     ...evidence,
     access,
     logins,
+    sessions,
     closes: buildCloses(base, partner, evidence.statements, engine),
     ledger: { handlers: await createLedgerHandlers(databases.api) },
     verifier: createLedgerVerifier({
@@ -283,7 +299,9 @@ function buildAccess(base: Base, onPreviousSecretUsed: OnPreviousSecretUsed) {
   const database = base.databases.api
   const { onRefused } = metrics
   const access = createAccessModule({ ...base, ...config, database, onRefused, onPreviousSecretUsed })
-  return { access, logins: auditLogins(access.authenticateOperator, { ...base, database }) }
+  const logins = auditLogins(access.authenticateOperator, { ...base, database })
+  const sessions = createSessions({ ...base, ...config, database, authenticate: logins.authenticate })
+  return { access, logins, sessions }
 }
 
 interface OperationsNeeds {

@@ -15,6 +15,7 @@ import { fileVariable } from './platform/secrets.ts'
 import {
   type Environment,
   flag,
+  hostNames,
   integer,
   integerOrNone,
   NONE,
@@ -78,6 +79,19 @@ export const serviceVariables = variables({
     shape: integer(0, 65_535),
     description:
       "Port at HOST where the operator's endpoints are answered, and there alone; 0 takes any free one. Unset: they are at PORT, with all others.",
+  },
+  PIXGATE_CONSOLE: {
+    shape: flag(),
+    default: 'true',
+    productionDefault: 'false',
+    description:
+      'Whether the web console is served, at `/console` of the operator’s port. In production it needs `PIXGATE_OPERATOR_PORT`.',
+  },
+  PIXGATE_CONSOLE_HOSTS: {
+    shape: hostNames(),
+    default: '',
+    description:
+      'Host names under which the console answers besides loopback, such as `pix.internal.example`; in production behind a proxy that ends TLS.',
   },
   DATABASE_URL: {
     shape: databaseAddress(),
@@ -301,6 +315,9 @@ export interface Config {
   /** `undefined`: the operator's endpoints share the API's port. */
   readonly operatorPort: number | undefined
   readonly drainDelayMs: number
+  readonly isConsoleServed: boolean
+  /** Host names of the console besides loopback. */
+  readonly consoleHosts: readonly string[]
   readonly databaseUrl: string
   /** Login for migrations; `undefined`: {@link databaseUrl}, and in production no migration here. */
   readonly migrationUrl: string | undefined
@@ -406,7 +423,7 @@ export function environmentFaults(
     ...unreadLines(places, known),
     ...unchosenMode(environment, table),
     ...ownPorts(environment),
-    ...(isProduction(environment) ? plainHttp(environment) : []),
+    ...(isProduction(environment) ? [...plainHttp(environment), ...sharedConsole(environment)] : []),
   ]
 }
 
@@ -482,6 +499,12 @@ function plainHttp({ HOST, PIXGATE_TRUST_PROXY }: Environment): string[] {
   return [PLAIN_HTTP]
 }
 
+/** The console is never on the port of the merchant's API. @source rules#console.17 */
+function sharedConsole({ PIXGATE_CONSOLE, PIXGATE_OPERATOR_PORT }: Environment): string[] {
+  if (PIXGATE_CONSOLE !== 'true' || PIXGATE_OPERATOR_PORT) return []
+  return ['PIXGATE_CONSOLE=true needs PIXGATE_OPERATOR_PORT in production: the console has a port of its own']
+}
+
 const PLAIN_HTTP = 'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY'
 
 /** @source rules#cash-in.credits.2 */
@@ -492,6 +515,8 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     workerPort: values.PIXGATE_WORKER_PORT,
     operatorPort: values.PIXGATE_OPERATOR_PORT,
     drainDelayMs: values.PIXGATE_DRAIN_DELAY_MS,
+    isConsoleServed: values.PIXGATE_CONSOLE,
+    consoleHosts: values.PIXGATE_CONSOLE_HOSTS,
     databaseUrl: values.DATABASE_URL,
     migrationUrl: values.PIXGATE_MIGRATION_URL,
     mode: values.PIXGATE_MODE,

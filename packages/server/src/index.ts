@@ -2,6 +2,7 @@
  * Exports for packages that compose the server, such as the sandbox. Configuration has its own entries
  * (`@pixgate/server/config`, `@pixgate/server/variables`), so that reading it does not load the server.
  */
+export type { SandboxOperator } from './app.ts'
 export { type Outcome, openPartnerLink, type PartnerCall, type PartnerLink } from './banks/link.ts'
 export { type Examined, runDoctor } from './doctor/doctor.ts'
 export type { AddEndpoints, KnownOperations } from './listeners.ts'
@@ -9,7 +10,7 @@ export { isMigrationUrlGiven, type MigrationConfig, migration, readMigrationConf
 export { connectionProblem } from './platform/connection-problem.ts'
 export { SchemaError, unreleasedDatabase } from './platform/db/migrate.ts'
 export { bad, type Finding, good } from './platform/finding.ts'
-export { bindEndpoints } from './platform/http/endpoint-route.ts'
+export { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
 export type { Handlers } from './platform/http/handler.ts'
 export { urlOf } from './platform/http/server.ts'
 export { isUuid } from './platform/ids.ts'

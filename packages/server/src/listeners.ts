@@ -1,8 +1,12 @@
-import { serviceEndpoints } from '@pixgate/spec'
+import { sandboxForOperators, serviceEndpoints } from '@pixgate/spec'
 import type { Base, Modules, Service } from './app.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createCaseHandlers } from './cases/api.ts'
 import { cashOutDecider } from './cash-out/index.ts'
+import type { Config } from './config.ts'
+import { createSessionHandlers } from './console/sessions.ts'
+import { createSandboxHandlers, createSharedHandlers } from './console/shared.ts'
+import { createConsoleRoutes } from './console/site.ts'
 import { createOperatorModule } from './controls/index.ts'
 import { createDryRun } from './engine/dry-run.ts'
 import { createHealthHandlers } from './health/index.ts'
@@ -13,6 +17,7 @@ import { isForOperators } from './platform/http/openapi.ts'
 import { createHttpServer, type HttpServer, listeningUrl } from './platform/http/server.ts'
 import type { WatchedEventLoop } from './platform/runtime.ts'
 import { createReferenceRoutes } from './reference/index.ts'
+import { apiInfo } from './reference/info.ts'
 import { refundInDecider } from './refund-in/index.ts'
 
 /** What the service answers: the endpoints of each listener, with their handlers. */
@@ -28,12 +33,26 @@ export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoi
 const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
 
 /** Every listener serves health. */
-const { getHealth, getReadiness, getMetrics, ...otherEndpoints } = ownEndpoints
+const { getHealth, getReadiness, getMetrics, ...otherEndpointsAll } = ownEndpoints
+
+const {
+  listOperations,
+  getOperation,
+  searchOperations,
+  getOverview,
+  listChanges,
+  listAudit,
+  listProposals,
+  getSystem,
+  refundPayment,
+  ...otherEndpoints
+} = otherEndpointsAll
 
 /** Endpoints of the process: all, or health only. @source rules#health.6 */
 export type Answers = 'all' | 'health'
 
-interface Listening extends Pick<Adding, 'addEndpoints'> {
+interface Listening {
+  readonly addEndpoints: AddEndpoints | undefined
   readonly eventLoop: WatchedEventLoop
   readonly answers: Answers
   readonly isDraining: () => boolean
@@ -49,20 +68,42 @@ export function openServers(
   const health = bindEndpoints({ getHealth, getReadiness, getMetrics }, healthHandlersOf(base, modules, isDraining))
   const open = (others: readonly BoundEndpoint[]) => createHttpServer({ ...shared, endpoints: [...health, ...others] })
   if (answers === 'health') return { http: open([]), operatorHttp: undefined }
-  const bound = bindEndpoints(otherEndpoints, handlersOf(base, modules))
-  const isApart = base.config.operatorPort !== undefined
-  const operatorHttp = isApart ? open(bound.filter(({ endpoint }) => isForOperators(endpoint))) : undefined
-  const here = isApart ? bound.filter(({ endpoint }) => !isForOperators(endpoint)) : bound
+  const { config } = base
+  const isSandbox = config.mode === 'sandbox'
+  const handlers = handlersOf(base, modules, addEndpoints !== undefined)
+  const added = [
+    ...modules.inbox.routes,
+    ...(isSandbox ? sandboxOrders(base, handlers) : []),
+    ...(addEndpoints?.(modules) ?? []),
+  ]
+  const bound = [...bindEndpoints(otherEndpoints, handlers).filter(isServed(config)), ...added]
+  const pages = config.isConsoleServed ? createConsoleRoutes(config.consoleHosts) : []
+  const isApart = config.operatorPort !== undefined
+  const operatorHttp = isApart ? open([...bound.filter(isOfOperators), ...pages]) : undefined
   const operatorUrl = operatorHttp && (() => listeningUrl(operatorHttp.server))
-  const http: HttpServer = open([
-    ...here,
-    ...addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server), operatorUrl }),
-  ])
+  const endpoints = [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)]
+  const reference = createReferenceRoutes({ endpoints, isSandbox, url: () => listeningUrl(http.server), operatorUrl })
+  const here = isApart ? bound.filter((one) => !isOfOperators(one)) : [...bound, ...pages]
+  const http: HttpServer = open([...here, ...reference])
   return { http, operatorHttp }
 }
 
+function isOfOperators({ endpoint }: BoundEndpoint): boolean {
+  return isForOperators(endpoint)
+}
+
+/** Without the console nobody logs in to it. @source rules#console.17 */
+function isServed({ isConsoleServed }: Pick<Config, 'isConsoleServed'>): (bound: BoundEndpoint) => boolean {
+  return ({ endpoint }) => isConsoleServed || !endpoint.path.startsWith('/console/')
+}
+
+/** @source rules#console.15 */
+function sandboxOrders(base: Base, handlers: ReturnType<typeof handlersOf>): readonly BoundEndpoint[] {
+  return bindEndpoints(sandboxForOperators, createSandboxHandlers({ ...base, database: base.databases.api }, handlers))
+}
+
 function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
-  const { access, logins, inbox } = modules
+  const { access, logins, sessions, inbox } = modules
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
@@ -70,7 +111,10 @@ function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Mod
     pause,
     authenticate: {
       'api-key': access.authenticateKey,
-      admin: logins.authenticate,
+      admin: async (request: IncomingRequest) => {
+        const isTokenSent = request.headers.authorization !== undefined
+        return (isTokenSent ? undefined : await sessions.callerOf(request)) ?? logins.authenticate(request)
+      },
       partner: inbox.authenticatePartner,
       authorize: (request: IncomingRequest, caller: Caller) => {
         const judge = caller.credential === 'api-key' ? access.authorizeKey : access.authorizeOperator
@@ -86,26 +130,6 @@ function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Mod
   }
 }
 
-interface Adding {
-  readonly addEndpoints: AddEndpoints | undefined
-  /** URL of the service; to be called once it listens. */
-  readonly url: () => string | undefined
-  /** URL of the operator's endpoints; `undefined` if they have no port of their own. */
-  readonly operatorUrl: (() => string | undefined) | undefined
-}
-
-/** Additional endpoints: those of the bank, of the sandbox, and the reference about all of them. */
-function addedTo(
-  { config }: Base,
-  modules: Modules,
-  { addEndpoints, url, operatorUrl }: Adding,
-): readonly BoundEndpoint[] {
-  const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
-  const endpoints = [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)]
-  const isSandbox = config.mode === 'sandbox'
-  return [...added, ...createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl })]
-}
-
 function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () => boolean) {
   const { clock, databases, databaseNow, writes, metrics } = base
   const isStandby = async () => (await databases.api.rows(selectStandby, []))[0]?.isStandby ?? false
@@ -118,8 +142,8 @@ const selectStandby = statement<[], { isStandby: boolean }>(
   'SELECT pg_is_in_recovery() AS "isStandby"',
 )
 
-function handlersOf(base: Base, modules: Modules) {
-  return {
+function handlersOf(base: Base, modules: Modules, hasSimulatedBank: boolean) {
+  const ofMerchant = {
     ...modules.access.handlers,
     ...modules.cashIns.handlers,
     ...modules.cashOuts.handlers,
@@ -131,6 +155,13 @@ function handlersOf(base: Base, modules: Modules) {
     ...modules.signing.handlers,
     ...operatorHandlersOf(base, modules),
     ...modules.closes.handlers,
+  }
+  const { mode, caseApprovalFromCents: approvalFromCents } = base.config
+  const facts = { mode, version: apiInfo.version, hasSimulatedBank, approvalFromCents }
+  return {
+    ...ofMerchant,
+    ...createSessionHandlers(modules.sessions, facts),
+    ...createSharedHandlers({ ...base, database: base.databases.api }, ofMerchant),
   }
 }
 

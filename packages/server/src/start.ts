@@ -1,4 +1,4 @@
-import { createService, type Dependencies } from './app.ts'
+import { createService, type Dependencies, type Service } from './app.ts'
 import type { Config } from './config.ts'
 import type { AddEndpoints } from './listeners.ts'
 import { keepRunning } from './platform/clock.ts'
@@ -82,7 +82,7 @@ export interface Serving {
    * Called when everything runs, before the log says so.
    * @param operators address of the operator's endpoints, if separate
    */
-  readonly announce?: (operators: Address | undefined) => void
+  readonly announce?: (operators: Address | undefined, service: Service) => Promise<void>
 }
 
 /** Composes the service on a prepared database and starts its workers, its API or both. */
@@ -107,7 +107,7 @@ export async function serve(
   service.startWatch()
   if (operators && service.operatorHttp) await listen(service.operatorHttp, operators, OPERATOR_PORT)
   if (listening) await listen(service.http, listening, role === 'worker' ? WORKER_PORT : 'PORT')
-  announce?.(operators)
+  await announce?.(operators, service)
   // A process with part of the work has its role in every line already.
   const whole = logger.bindings().role === undefined ? { role } : {}
   const ports = { ...(listening && { port: listening.port }), ...(operators && { operatorPort: operators.port }) }

@@ -145,11 +145,14 @@ const effects = Type.Object(
   },
 )
 
-const decision = Type.Enum(decisionNames, { title: 'CaseDecision', description: 'One of those that the case offers' })
+export const caseDecision = Type.Enum(decisionNames, {
+  title: 'CaseDecision',
+  description: 'One of those that the case offers',
+})
 
 const option = Type.Object(
   {
-    decision,
+    decision: caseDecision,
     meaning: Type.String({ description: 'What it is, in a sentence' }),
     needs: Type.Array(Type.Enum([...evidenceFields], { title: 'CaseEvidenceField' }), {
       description: 'What must be named with it',
@@ -266,7 +269,7 @@ export const timeline = Type.Object(
     otherCases: Type.Array(Type.Object(caseFields)),
     truncated: Type.Array(Type.String(), { description: 'Of which of these there are more than are shown' }),
   },
-  { title: 'CaseTimeline' },
+  { title: 'CaseTimeline', description: 'All that is known of an operation' },
 )
 
 const event = Type.Object(
@@ -295,7 +298,7 @@ const caseWhole = Type.Object(
     steps: Type.Array(step, {
       description: 'What operators have decided, proposed, approved, refused and noted, in their order',
     }),
-    timeline: nullable({ ...timeline, description: 'All that is known of its operation; `null`: it has none' }),
+    timeline: nullable(timeline),
   },
   { title: 'Case' },
 )
@@ -367,7 +370,7 @@ const decided = Type.Object(
       description: '`proposed`: another person is to approve it; `dry_run`: nothing was changed',
     }),
     caseId: uuid,
-    decision,
+    decision: caseDecision,
     proposalId: nullable({ ...uuid, description: 'To be approved or refused' }),
     refundId: nullable({ ...uuid, description: 'Of `return_to_payer`: the refund that was ordered' }),
     needsSecondPerson: Type.Boolean({ description: 'Another person has to approve it' }),
@@ -424,7 +427,7 @@ export const decideCase = endpoint({
   },
   body: Type.Object(
     {
-      decision,
+      decision: caseDecision,
       reason,
       version: Type.String({
         minLength: 1,

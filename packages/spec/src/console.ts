@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
-import { type NeededRole, operatorRoles } from './access.ts'
+import type { NeededRole } from './access.ts'
 import { deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
-import { timeline } from './case-endpoints.ts'
-import { decisionNames } from './cases.ts'
+import { caseDecision, timeline } from './case-endpoints.ts'
 import { cancelCashIn, createCashIn, getCashInQrCode } from './cash-in/index.ts'
 import { createCashOut } from './cash-out/index.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ledgerAccount, listLedgerEntries } from './ledger.ts'
 import { limits } from './limits.ts'
+import { operatorRole } from './operators.ts'
 import {
   CURSOR,
   cents,
@@ -41,11 +41,9 @@ const OPERATION_ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const OPERATOR_ID = '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d'
 const AT = '2026-11-21T13:15:02.417Z'
 
-const role = Type.Enum([...operatorRoles], { title: 'OperatorRole' })
-
 const session = Type.Object(
   {
-    operator: Type.Object({ id: Type.String({ maxLength: 64 }), name: Type.String(), role }),
+    operator: Type.Object({ id: Type.String({ maxLength: 64 }), name: Type.String(), role: operatorRole }),
     mode: Type.Enum(['sandbox', 'production']),
     version: Type.String({ description: 'Of the service' }),
     hasSimulatedBank: Type.Boolean({ description: 'The sandbox controls of the simulated bank are available' }),
@@ -449,15 +447,15 @@ const overview = Type.Object(
     accounts: Type.Array(Type.Object({ account: ledgerAccount, balanceCents: cents() })),
     needsPerson: Type.Object({
       cases: waiting,
-      payouts: { ...waiting, description: 'Payouts that wait for an approval' },
-      proposals: { ...waiting, description: 'Decisions that wait for a second person' },
+      payouts: waiting,
+      proposals: waiting,
     }),
     today: Type.Object({
-      in: { ...sums, description: 'Charges paid' },
-      out: { ...sums, description: 'Payouts confirmed' },
-      refunded: { ...sums, description: 'Refunds confirmed' },
-      failed: { ...sums, description: 'Payouts and refunds that failed' },
-      unknown: { ...sums, description: 'In doubt now, whenever they were made' },
+      in: sums,
+      out: sums,
+      refunded: sums,
+      failed: sums,
+      unknown: sums,
     }),
     hours: Type.Array(Type.Object({ at: instant, inCents: cents(), outCents: cents() }), {
       description: 'Money in and out of the last 24 hours, by hour, the oldest first',
@@ -649,7 +647,7 @@ export const listProposals = endpoint({
               caseId: uuid,
               caseKind: Type.String(),
               operationId: nullable(uuid),
-              decision: Type.Enum(decisionNames, { title: 'CaseDecision' }),
+              decision: caseDecision,
               amountCents: cents('The largest sum that it moves on any account'),
               reason: Type.String(),
               by: Type.Object({ id: Type.String(), name: nullable(Type.String()) }),

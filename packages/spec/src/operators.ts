@@ -11,7 +11,7 @@ import { cursorList, idOf, instant, nullable, PERSON_NAME, pageLimit, uuid } fro
 /** Pattern for secret scanners. @source rules#operators.2 */
 export const OPERATOR_TOKEN_PATTERN = '^pix_op_(?:test|live)_[0-9A-Za-z]{49}$'
 
-const role = Type.Enum([...operatorRoles], {
+export const operatorRole = Type.Enum([...operatorRoles], {
   title: 'OperatorRole',
   description:
     '`viewer` reads; `operator` also sets the switch and adjusts the balance; `approver` reads and approves; `admin` does what `operator` does, and makes keys and operators',
@@ -43,7 +43,7 @@ export const createOperator = endpoint({
   summary: 'Make an operator; the token is shown this once',
   description:
     'One for each person: the audit trail names who did what. From the first `admin` on the administrative token makes API keys and reads the metrics, and nothing else.',
-  body: Type.Object({ name, role }, { title: 'OperatorRequest', additionalProperties: false }),
+  body: Type.Object({ name, role: operatorRole }, { title: 'OperatorRequest', additionalProperties: false }),
   example: { name: EXAMPLE.name, role: EXAMPLE.role },
   responses: {
     201: {
@@ -52,7 +52,7 @@ export const createOperator = endpoint({
         {
           id: uuid,
           name: Type.String({ maxLength: limits.nameMaxLength }),
-          role,
+          role: operatorRole,
           token: Type.String({ pattern: OPERATOR_TOKEN_PATTERN, maxLength: 64 }),
           createdAt: instant,
         },
@@ -68,7 +68,7 @@ const operator = Type.Object(
   {
     id: uuid,
     name: Type.String({ maxLength: limits.nameMaxLength }),
-    role,
+    role: operatorRole,
     display: Type.String({ maxLength: 8, description: 'The first characters of the token after the prefix' }),
     createdAt: instant,
     createdBy: nullable({ ...uuid, description: 'The operator who made it; `null`: the administrative token' }),

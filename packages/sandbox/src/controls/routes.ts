@@ -1,12 +1,13 @@
 import {
   type AddEndpoints,
+  type BoundEndpoint,
   bindEndpoints,
   type Handlers,
   isUuid,
   type KnownOperations,
   type PartnerLink,
 } from '@pixgate/server'
-import { Refusal, sandboxEndpoints } from '@pixgate/spec'
+import { forOperators, Refusal, sandboxEndpoints } from '@pixgate/spec'
 import { createSimulatorControl, type OrderAction, type SimulatorControl } from './simulator-control.ts'
 
 /**
@@ -15,7 +16,16 @@ import { createSimulatorControl, type OrderAction, type SimulatorControl } from 
  * @source rules#sandbox.1
  */
 export function sandboxControls(link: PartnerLink): AddEndpoints {
-  return (operations) => bindEndpoints(sandboxEndpoints, createHandlers(createSimulatorControl(link), operations))
+  return (operations) => {
+    const controls = bindEndpoints(sandboxEndpoints, createHandlers(createSimulatorControl(link), operations))
+    return [...controls, ...controls.map(ofConsole)]
+  }
+}
+
+/** The same control for the console: `POST /operator/sandbox/…`. @source rules#console.15 */
+function ofConsole({ endpoint, handle }: BoundEndpoint): BoundEndpoint {
+  const role = endpoint.method === 'GET' ? 'viewer' : 'operator'
+  return { endpoint: forOperators(endpoint, `${endpoint.id}InConsole`, `/operator${endpoint.path}`, role), handle }
 }
 
 /** The handlers change no operation of the service; the simulator's events do. */

@@ -23,7 +23,7 @@ import {
   type StoredCredential,
   type StoredOperator,
 } from './credentials.ts'
-import { lockAdmins, operatorView } from './operators.ts'
+import { lockAdmins, lockWithoutToken, operatorView } from './operators.ts'
 
 export interface AccessDependencies {
   readonly database: Database
@@ -161,6 +161,43 @@ async function createOperator(
     })
   })
   return { id, token, createdAt }
+}
+
+/** People of the sandbox. They have no token and log in by links. @source rules#console.3 */
+const SANDBOX_OPERATORS = [
+  { name: 'Ana Souza', role: 'admin' },
+  { name: 'Bruno Lima', role: 'approver' },
+] as const satisfies readonly Pick<StoredOperator, 'name' | 'role'>[]
+
+/** The operators of the sandbox; missing ones are created. @throws DatabaseUnavailable */
+export function ensureSandboxOperators({
+  database,
+  clock,
+  ids,
+}: Pick<AccessDependencies, 'database' | 'clock' | 'ids'>) {
+  return database.transaction(async (queries) => {
+    const known = await lockWithoutToken(queries)
+    const operators = []
+    for (const { name, role } of SANDBOX_OPERATORS) {
+      const existing = known.find((operator) => operator.name === name && operator.role === role)
+      const id = existing?.id ?? ids.uuid()
+      if (!existing) {
+        const at = clock.now()
+        await insertOperator(queries, { id, name, role, hash: null, display: '', createdAt: at, createdBy: null })
+        const row = {
+          actor: 'sandbox',
+          address: '',
+          id: ids.uuid(),
+          at,
+          subject: id,
+          facts: { name, role, display: '' },
+        }
+        await insertAudit(queries, { ...row, action: 'operator.created' })
+      }
+      operators.push({ id, name, role })
+    }
+    return operators
+  })
 }
 
 /**

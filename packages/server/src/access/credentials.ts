@@ -133,14 +133,24 @@ export async function insertKey(queries: Queries, key: StoredCredential & KeyTer
 }
 
 const insertOperatorStatement = statement<
-  [id: string, hash: Buffer, display: string, createdAt: string, createdBy: string | null, name: string, role: string]
+  [
+    id: string,
+    hash: Buffer | null,
+    display: string,
+    createdAt: string,
+    createdBy: string | null,
+    name: string,
+    role: string,
+  ]
 >(
   'access.insert_operator',
   `INSERT INTO credential (kind, id, hash, display, created_at, created_by, name, role)
    VALUES ('operator', $1, $2, $3, $4, $5, $6, $7)`,
 )
 
-export interface StoredOperator extends StoredCredential {
+export interface StoredOperator extends Omit<StoredCredential, 'hash'> {
+  /** `null`: they have no token and log in by links of the sandbox. */
+  readonly hash: Buffer | null
   readonly name: string
   readonly role: OperatorRole
 }

@@ -3,7 +3,7 @@ import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { OnPreviousSecretUsed } from '../platform/secrets.ts'
-import { createAccessHandlers } from './api.ts'
+import { createAccessHandlers, ensureSandboxOperators } from './api.ts'
 import {
   type ConfiguredTokens,
   createApiKeyAuthenticator,
@@ -48,6 +48,8 @@ export function createAccessModule(options: AccessOptions) {
     authorizeKey: createApiKeyAuthorizer({ ...shared, keysMax: CREDENTIALS_MAX }),
     authenticateOperator: createOperatorAuthenticator({ ...shared, hasAdmin: () => hasAdmin(database) }),
     authorizeOperator: createOperatorAuthorizer(reports),
+    /** Two people for the sandbox: one orders, the other approves. @source rules#console.3 */
+    sandboxOperators: () => ensureSandboxOperators(options),
     /** All operators ever created, in their current state. @throws DatabaseUnavailable */
     allOperators: () => allOperators(database),
     /**

@@ -105,12 +105,22 @@ export async function lockAdmins(queries: Queries): Promise<readonly string[]> {
   return (await queries.rows(lockAdminsStatement, [])).map(({ id }) => id)
 }
 
-const hasAdminStatement = statement<[], { hasAdmin: boolean }>(
-  'access.has_admin',
-  'SELECT EXISTS (SELECT FROM credential WHERE role = \'admin\' AND deactivated_at IS NULL) AS "hasAdmin"',
+const lockWithoutTokenStatement = statement<[], { id: string; name: string; role: OperatorRole }>(
+  'access.lock_without_token',
+  "SELECT id, name, role FROM credential WHERE kind = 'operator' AND hash IS NULL AND deactivated_at IS NULL FOR SHARE",
 )
 
-/** Whether a named admin is active. @throws DatabaseUnavailable */
+/** Locks the active operators without a token until the transaction ends. */
+export function lockWithoutToken(queries: Queries) {
+  return queries.rows(lockWithoutTokenStatement, [])
+}
+
+const hasAdminStatement = statement<[], { hasAdmin: boolean }>(
+  'access.has_admin',
+  `SELECT EXISTS (SELECT FROM credential WHERE role = 'admin' AND deactivated_at IS NULL AND hash IS NOT NULL) AS "hasAdmin"`,
+)
+
+/** Whether a named admin with a token is active. @throws DatabaseUnavailable */
 export async function hasAdmin(queries: Queries): Promise<boolean> {
   return (await queries.rows(hasAdminStatement, []))[0]?.hasAdmin ?? false
 }

@@ -149,6 +149,12 @@ export function address(...protocols: readonly string[]) {
   return Type.Refine(Type.String({ description }), (value) => protocols.includes(URL.parse(value)?.protocol ?? ''))
 }
 
+export function hostNames() {
+  return Type.Array(Type.String({ pattern: '^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$' }), {
+    description: 'host names in lower case without a port, separated by commas',
+  })
+}
+
 export function networks() {
   return Type.Array(Type.Refine(Type.String(), isNetwork), {
     description: 'addresses or CIDRs, separated by commas',

@@ -83,7 +83,8 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
     const isGone = () => raw.socket.destroyed
     // Starts before authentication, which can be slow.
     const live = followRequest(eventLoop, isGone, readingOf(raw))
-    const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
+    const { localPort } = raw.socket
+    const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress, localPort }
     const checkBearer =
       authenticateBearer && (() => strangers.guard(request, () => authenticateBearer(request, incoming)))
     let caller = ANYONE

@@ -57,6 +57,8 @@ export interface IncomingRequest {
   readonly headers: IncomingHttpHeaders
   /** The client's address, as trusted proxies report it. */
   readonly remoteAddress: string
+  /** Port of the listener that received the request. */
+  readonly localPort?: number | undefined
 }
 
 export interface RequestContext extends IncomingRequest {
@@ -84,6 +86,8 @@ export interface Caller {
   /** Operator who created the API key. Absent: the administrative token did. */
   readonly keyMadeBy?: string
   readonly caps?: Caps
+  /** Session of the console that the request came with; absent: a token. `endsAt` is epoch milliseconds. */
+  readonly session?: { readonly id: string; readonly endsAt: number }
   /** Unauthenticated, but let in. */
   readonly isStranger?: boolean
 }

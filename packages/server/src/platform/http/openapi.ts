@@ -640,5 +640,5 @@ function quoted(text: string): string {
  * @source rules#operators.8
  */
 export function isForOperators({ auth, tag }: Endpoint): boolean {
-  return auth === 'admin' && tag !== 'Health'
+  return (auth === 'admin' && tag !== 'Health') || tag === 'Console'
 }

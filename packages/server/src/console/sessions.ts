@@ -1,0 +1,328 @@
+import { randomBytes } from 'node:crypto'
+import { type endpoints, limits, type OperatorRole, Refusal, roleIncludes } from '@pixgate/spec'
+import { LRUCache } from 'lru-cache'
+import { insertAudit, operatorOf } from '../audit/trail.ts'
+import type { Clock } from '../platform/clock.ts'
+import { sha256, sha256Hex } from '../platform/crypto.ts'
+import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import type { Caller, Handlers, IncomingRequest, RequestContext } from '../platform/http/handler.ts'
+import { type Ids, isUuid } from '../platform/ids.ts'
+
+/**
+ * Sessions of the web console: an operator's token, or a one-time link of the sandbox, is exchanged for a cookie. A
+ * cookie counts only in requests that the console's own pages send.
+ */
+
+const MINUTE_MS = 60_000
+
+/** @source rules#console.4 */
+const IDLE_MS = 15 * MINUTE_MS
+/** @source rules#console.4 */
+const LASTS_MS = 12 * 60 * MINUTE_MS
+/** Ended sessions are kept this long. The audit trail keeps their beginnings and ends. */
+const KEPT_MS = 30 * 24 * 60 * MINUTE_MS
+/** @source rules#console.3 */
+const LINK_LASTS_MS = 5 * MINUTE_MS
+
+const SECRET_BYTES = 32
+
+/** Sent by the console with each request; `background` for polling, which is no activity. @source rules#console.2 */
+const CONSOLE_HEADER = 'x-pixgate-console'
+
+export interface ConsoleOptions {
+  readonly mode: 'sandbox' | 'production'
+  /** Names of hosts besides loopback under which the console answers. */
+  readonly consoleHosts: readonly string[]
+}
+
+export interface SessionNeeds extends ConsoleOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Authenticates an operator's token and counts wrong ones. @throws Refusal unauthorized · rate_limited */
+  readonly authenticate: (request: IncomingRequest) => Promise<Caller>
+}
+
+interface OpenSession {
+  readonly id: string
+  readonly operatorId: string
+  readonly name: string
+  readonly role: OperatorRole
+  /** Epoch milliseconds. */
+  readonly activeAt: number
+  readonly endsAt: number
+}
+
+const findStatement = statement<[hash: Buffer, idleSince: string, now: string], OpenSession>(
+  'console.find_session',
+  `SELECT s.id, c.id AS "operatorId", c.name, c.role, s.active_at AS "activeAt", s.ends_at AS "endsAt"
+     FROM session s JOIN credential c ON c.id = s.operator_id
+    WHERE s.hash = $1 AND s.active_at > $2 AND s.ends_at > $3 AND c.deactivated_at IS NULL`,
+)
+
+const touchStatement = statement<[id: string, at: string]>(
+  'console.touch_session',
+  'UPDATE session SET active_at = $2 WHERE id = $1 AND active_at < $2',
+)
+
+const insertStatement = statement<
+  [id: string, operatorId: string, hash: Buffer, address: string, userAgent: string | null, at: string, endsAt: string]
+>(
+  'console.insert_session',
+  `INSERT INTO session (id, operator_id, hash, address, user_agent, created_at, active_at, ends_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
+)
+
+const forgetStatement = statement<[before: string]>('console.forget_sessions', 'DELETE FROM session WHERE ends_at < $1')
+
+interface ListedSession extends Omit<OpenSession, 'role'> {
+  readonly address: string
+  readonly userAgent: string | null
+  readonly createdAt: number
+}
+
+const listStatement = statement<[operatorId: string | null, idleSince: string, now: string], ListedSession>(
+  'console.list_sessions',
+  `SELECT s.id, s.operator_id AS "operatorId", c.name, s.address, s.user_agent AS "userAgent",
+          s.created_at AS "createdAt", s.active_at AS "activeAt", s.ends_at AS "endsAt"
+     FROM session s JOIN credential c ON c.id = s.operator_id
+    WHERE s.active_at > $2 AND s.ends_at > $3 AND c.deactivated_at IS NULL AND ($1::uuid IS NULL OR c.id = $1)
+    ORDER BY s.created_at DESC, s.id DESC
+    LIMIT 500`,
+)
+
+const endStatement = statement<[id: string, operatorId: string | null, now: string], { operatorId: string }>(
+  'console.end_session',
+  `UPDATE session SET ends_at = $3
+    WHERE id = $1 AND ends_at > $3 AND ($2::uuid IS NULL OR operator_id = $2)
+   RETURNING operator_id AS "operatorId"`,
+)
+
+const activeOperatorStatement = statement<[id: string], { name: string; role: OperatorRole }>(
+  'console.active_operator',
+  "SELECT name, role FROM credential WHERE kind = 'operator' AND id = $1 AND deactivated_at IS NULL",
+)
+
+/** Endpoints that a cookie opens. @source rules#console.2 */
+const OF_CONSOLE = /^\/(?:operator|console)\//
+
+/**
+ * The cookie's name carries the port, as cookies of one host are sent to all of its ports. `__Host-` demands HTTPS, which
+ * a sandbox on loopback does not have.
+ */
+function cookieNameOf(mode: ConsoleOptions['mode'], port: number | undefined): string {
+  return `${mode === 'production' ? '__Host-' : ''}pixgate-${port ?? 0}`
+}
+
+/** The value of a cookie; `undefined` where it is missing or sent twice. */
+function cookieOf(header: string | undefined, name: string): string | undefined {
+  const values = (header ?? '').split(';').flatMap((pair) => {
+    const at = pair.indexOf('=')
+    return pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : []
+  })
+  return values.length === 1 ? values[0] : undefined
+}
+
+/** Against DNS rebinding. @source rules#console.2 */
+export function isConsoleHost(host: string | undefined, allowed: readonly string[]): boolean {
+  const name = URL.parse(`http://${host ?? ''}`)?.hostname
+  if (name === undefined || /[@/?#\\]/.test(host ?? '')) return false
+  return LOOPBACK.test(name) || allowed.includes(name)
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/**
+ * Whether a page of this very origin sent the request: other ports of a host are the same site, but not the same origin,
+ * and no page can add the header to a cross-site request.
+ * @source rules#console.2
+ */
+function isFromConsole({ headers }: Pick<IncomingRequest, 'headers'>): boolean {
+  if (headers[CONSOLE_HEADER] === undefined) return false
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const origin = URL.parse(headers.origin ?? '')
+  return origin !== null && origin.host === headers.host
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/** @source rules#console.1, rules#console.2, rules#console.3, rules#console.4 */
+export function createSessions(needs: SessionNeeds) {
+  const { database, clock, mode, consoleHosts } = needs
+  /** By the hex of the hash, for as long as API keys are. */
+  const cached = new LRUCache<string, { readonly session: OpenSession; readonly readAt: number }>({ max: 1_000 })
+  const links = new Map<string, { readonly operatorId: string; readonly endsAt: number }>()
+
+  async function find(secret: string): Promise<OpenSession | undefined> {
+    const hash = sha256Hex(secret)
+    const now = clock.now()
+    const known = cached.get(hash)
+    if (known && now - known.readAt < limits.apiKeyCacheMs && known.session.endsAt > now) return known.session
+    const parameters = [Buffer.from(hash, 'hex'), instantParameter(now - IDLE_MS), instantParameter(now)] as const
+    const [session] = await database.rows(findStatement, [...parameters])
+    if (session) cached.set(hash, { session, readAt: now })
+    else cached.delete(hash)
+    return session
+  }
+
+  /** The operator of a request's cookie; `undefined` where it has none that counts. @throws DatabaseUnavailable */
+  async function callerOf(request: IncomingRequest): Promise<Caller | undefined> {
+    const { headers, endpoint } = request
+    const secret = cookieOf(headers.cookie, cookieNameOf(mode, request.localPort))
+    if (secret === undefined || !OF_CONSOLE.test(endpoint.path)) return undefined
+    if (!isFromConsole(request) || !isConsoleHost(headers.host, consoleHosts)) return undefined
+    const session = await find(secret)
+    if (session === undefined) return undefined
+    const { id, operatorId, name, role, activeAt, endsAt } = session
+    const now = clock.now()
+    if (headers[CONSOLE_HEADER] !== 'background' && now - activeAt > MINUTE_MS) {
+      await database.rows(touchStatement, [id, instantParameter(now)])
+      cached.delete(sha256Hex(secret))
+    }
+    return { credential: 'admin', id: operatorId, name, role, session: { id, endsAt } }
+  }
+
+  async function operatorOfLink(link: string): Promise<Caller> {
+    const hash = sha256Hex(link)
+    const found = links.get(hash)
+    links.delete(hash)
+    const isGood = found !== undefined && found.endsAt > clock.now()
+    const [operator] = isGood ? await database.rows(activeOperatorStatement, [found.operatorId]) : []
+    if (!operator) throw new Refusal('unauthorized')
+    return { credential: 'admin', id: found?.operatorId ?? '', ...operator }
+  }
+
+  /** @throws Refusal unauthorized · rate_limited · misdirected_request */
+  async function start({ token, link }: { token?: string | null; link?: string | null }, context: RequestContext) {
+    if (!isConsoleHost(context.headers.host, consoleHosts)) throw new Refusal('misdirected_request')
+    if (!isFromConsole(context)) throw new Refusal('unauthorized')
+    const caller = link ? await operatorOfLink(link) : await operatorOfToken(needs, token, context)
+    const secret = randomBytes(SECRET_BYTES).toString('base64url')
+    const session = await insertSession(needs, caller, secret, context)
+    return { caller: { ...caller, session }, cookie: `${cookieNameOf(mode, context.localPort)}=${secret}` }
+  }
+
+  /** @returns false for an unknown session, or one that the caller may not end */
+  async function end(id: string, context: RequestContext): Promise<boolean> {
+    const now = clock.now()
+    const { caller } = context
+    const owner = caller.role !== undefined && roleIncludes(caller.role, 'admin') ? null : caller.id
+    const ended = await database.transaction(async (queries) => {
+      const [found] = await queries.rows(endStatement, [id, owner, instantParameter(now)])
+      if (found) await audit(needs, queries, context, 'console.session_ended', { session: id, of: found.operatorId })
+      return found !== undefined
+    })
+    cached.clear()
+    return ended
+  }
+
+  return {
+    callerOf,
+    start,
+    end,
+    list: ({ caller }: RequestContext): Promise<ListedSession[]> => {
+      const now = clock.now()
+      const owner = caller.role !== undefined && roleIncludes(caller.role, 'admin') ? null : caller.id
+      return database.rows(listStatement, [owner, instantParameter(now - IDLE_MS), instantParameter(now)])
+    },
+    /** A code that logs an operator in once, within five minutes, in this process. @source rules#console.3 */
+    link: (operatorId: string): string => {
+      const code = randomBytes(SECRET_BYTES).toString('base64url')
+      links.set(sha256Hex(code), { operatorId, endsAt: clock.now() + LINK_LASTS_MS })
+      return code
+    },
+    attributes: `Path=/; HttpOnly; SameSite=Strict${mode === 'production' ? '; Secure' : ''}`,
+    cookieName: (port: number | undefined) => cookieNameOf(mode, port),
+  }
+}
+
+/** The administrative token names no person, so it gets no session. */
+async function operatorOfToken(
+  { authenticate }: SessionNeeds,
+  token: string | null | undefined,
+  context: RequestContext,
+): Promise<Caller> {
+  const caller = await authenticate({ ...context, headers: { authorization: `Bearer ${token ?? ''}` } })
+  if (caller.name === undefined) throw new Refusal('unauthorized')
+  return caller
+}
+
+async function insertSession(needs: SessionNeeds, caller: Caller, secret: string, context: RequestContext) {
+  const { database, clock, ids } = needs
+  const id = ids.uuid()
+  const now = clock.now()
+  const endsAt = now + LASTS_MS
+  const userAgent = context.headers['user-agent']?.slice(0, 256) ?? null
+  await database.transaction(async (queries) => {
+    await queries.rows(forgetStatement, [instantParameter(now - KEPT_MS)])
+    const hash = sha256(secret)
+    const times = [instantParameter(now), instantParameter(endsAt)] as const
+    await queries.rows(insertStatement, [id, caller.id, hash, context.remoteAddress, userAgent, ...times])
+    await audit(needs, queries, { ...context, caller }, 'console.session_started', { session: id })
+  })
+  return { id, endsAt }
+}
+
+function audit(
+  { clock, ids }: SessionNeeds,
+  queries: Queries,
+  context: RequestContext,
+  action: string,
+  facts: Readonly<Record<string, string>>,
+): Promise<void> {
+  const operator = operatorOf(context)
+  return insertAudit(queries, { ...operator, id: ids.uuid(), at: clock.now(), action, subject: operator.actor, facts })
+}
+
+/** About the service, for the console's first request. */
+export interface SessionFacts {
+  readonly mode: 'sandbox' | 'production'
+  readonly version: string
+  readonly hasSimulatedBank: boolean
+  readonly approvalFromCents: number
+}
+
+type SessionHandlers = Handlers<
+  Pick<typeof endpoints, 'startSession' | 'getSession' | 'endSession' | 'listSessions' | 'revokeSession'>
+>
+
+export function createSessionHandlers(sessions: Sessions, facts: SessionFacts): SessionHandlers {
+  const viewOf = ({ id, name, role = 'viewer', session }: Caller) => ({
+    operator: { id, name: name ?? id, role },
+    ...facts,
+    endsAt: session === undefined ? null : new Date(session.endsAt).toISOString(),
+  })
+  return {
+    startSession: async ({ body, context }) => {
+      const { caller, cookie } = await sessions.start(body, context)
+      const lasts = `Max-Age=${LASTS_MS / 1_000}`
+      const headers = { 'set-cookie': `${cookie}; ${lasts}; ${sessions.attributes}` }
+      return { status: 201, headers, body: viewOf(caller) }
+    },
+    getSession: async ({ context }) => ({ status: 200, body: viewOf(context.caller) }),
+    endSession: async ({ context }) => {
+      const { session } = context.caller
+      if (session) await sessions.end(session.id, context)
+      const name = sessions.cookieName(context.localPort)
+      return { status: 204, headers: { 'set-cookie': `${name}=; Max-Age=0; ${sessions.attributes}` } }
+    },
+    listSessions: async ({ context }) => ({
+      status: 200,
+      body: {
+        data: (await sessions.list(context)).map(({ operatorId, name, createdAt, activeAt, endsAt, ...session }) => ({
+          ...session,
+          operator: { id: operatorId, name },
+          createdAt: new Date(createdAt).toISOString(),
+          activeAt: new Date(activeAt).toISOString(),
+          endsAt: new Date(endsAt).toISOString(),
+          isOwn: session.id === context.caller.session?.id,
+        })),
+      },
+    }),
+    revokeSession: async ({ params: { id }, context }) => {
+      if (!isUuid(id) || !(await sessions.end(id, context))) throw new Refusal('not_found')
+      return { status: 204 }
+    },
+  }
+}
