@@ -497,7 +497,7 @@ test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known 
     PIXGATE_PARTNER_TOKNE: 'canary',
     PIXGATE_ADMIN_TOKEN_FLIE: '/run/secrets/admin',
     PIXGATE_PORT_FILE: '/run/secrets/port',
-    PIXGATE_COLOUR: 'blue',
+    PIXGATE_ZEBRA: 'blue',
   }
   assert.deepEqual(faultsOf({ ...ALONE, ...unknown, PORT: 'x' }), [
     'PORT must be a whole number from 0 to 65535',
@@ -507,7 +507,7 @@ test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known 
     'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
     'PIXGATE_ADMIN_TOKEN_FLIE is unknown; did you mean PIXGATE_ADMIN_TOKEN_FILE?',
     'PIXGATE_PORT_FILE is unknown',
-    'PIXGATE_COLOUR is unknown',
+    'PIXGATE_ZEBRA is unknown',
   ])
   assert.deepEqual(faulty({ ...ALONE, PIXGATE_PAYMENT_MAX_CENT: '' }), [], 'what is empty is not set')
 })
