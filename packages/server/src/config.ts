@@ -217,8 +217,7 @@ export const serviceVariables = variables({
   },
   PIXGATE_DESK_APPROVAL_FROM_CENTS: {
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
-    default: '100000',
-    productionDefault: '0',
+    default: '0',
     description:
       'A decision about a case that moves or leaves at least this, and an adjustment of at least this, wait until another person approves them. 0: each one.',
   },

@@ -107,6 +107,7 @@ export const ENVIRONMENT = {
   PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
   PIXGATE_LOG_LEVEL: 'silent',
   PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+  PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000',
 } as const
 
 /** Between two looks: the service needs the processor, too. */
