@@ -81,7 +81,7 @@ export const startSession = endpoint({
   ),
   example: { token: 'pix_op_test_0000000000000000000000000000000000000000000000000' },
   responses: {
-    201: { description: 'Logged in; the cookie is in `Set-Cookie`', schema: session, example: SESSION_EXAMPLE },
+    201: { description: 'Logged in', headers: ['Set-Cookie'], schema: session, example: SESSION_EXAMPLE },
   },
   errors: ['unauthorized', 'rate_limited', 'misdirected_request'],
 })
@@ -108,7 +108,7 @@ export const endSession = endpoint({
   role: 'viewer',
   tag: 'Console',
   summary: 'Log out',
-  responses: { 204: { description: 'The session has ended, and the cookie is removed' } },
+  responses: { 204: { description: 'The session has ended', headers: ['Set-Cookie'] } },
   errors: [],
 })
 

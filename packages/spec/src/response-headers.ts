@@ -48,6 +48,12 @@ export const responseHeaders = {
     example: 'true',
     isAlwaysThere: false,
   },
+  'Set-Cookie': {
+    description: 'The cookie of the session, or its removal.',
+    schema: Type.String(),
+    example: 'pixgate-8080=…; Max-Age=43200; Path=/; HttpOnly; SameSite=Strict',
+    isAlwaysThere: true,
+  },
   'Content-Disposition': {
     description: 'The name of the file.',
     schema: Type.String(),

@@ -54,7 +54,7 @@ export async function prepare(target: Target, operations: readonly Operation[], 
   let operatorToken = target.adminToken
   const connection = openConnection(target.port)
   async function call(method: string, path: string, value?: unknown): Promise<Answered> {
-    const token = /^\/(?:api-key|operator)/.test(path) ? operatorToken : apiKey
+    const token = /^\/(?:api-key|operator|console)/.test(path) ? operatorToken : apiKey
     const body = value === undefined ? '' : JSON.stringify(value)
     const head = [`${method} ${path} HTTP/1.1`, 'Host: gateway.example', `Authorization: Bearer ${token}`]
     const framing = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
