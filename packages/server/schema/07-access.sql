@@ -73,8 +73,15 @@ CREATE TABLE session (
   -- Twelve hours after its beginning, or the time of its end.
   ends_at     timestamptz NOT NULL
 );
-GRANT SELECT, INSERT, DELETE, UPDATE (active_at, ends_at) ON session TO pixgate_app;
+GRANT SELECT, INSERT, UPDATE (active_at, ends_at) ON session TO pixgate_app;
 CREATE INDEX session_ends_at ON session (ends_at);
+
+-- Removes sessions that ended long ago. The audit trail keeps their beginnings and ends.
+CREATE FUNCTION forget_sessions() RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  WITH forgotten AS (DELETE FROM session WHERE ends_at < clock_timestamp() - interval '30 days' RETURNING 1)
+  SELECT count(*) FROM forgotten
+$$;
 
 -- The audit trail.
 CREATE TABLE audit (
@@ -94,7 +101,7 @@ GRANT SELECT, INSERT ON audit TO pixgate_app;
 CREATE INDEX audit_login ON audit (actor, address, at) WHERE action = 'operator.logged_in';
 -- The limits with which a process started last.
 CREATE INDEX audit_limits ON audit (at, id) WHERE action = 'limits.configured';
--- Rows about a credential, for is_told().
+-- Rows about a credential, for matches_audit_trail().
 CREATE INDEX audit_of_credential ON audit (lower(subject))
   WHERE action IN ('operator.created', 'operator.deactivated', 'api_key.generated', 'api_key.deactivated');
 CREATE INDEX audit_all_deactivated ON audit (id) WHERE action = 'api_key.all_deactivated';
@@ -188,36 +195,36 @@ END $$;
 CREATE TRIGGER is_head BEFORE INSERT ON audit_anchor FOR EACH ROW EXECUTE FUNCTION refuse_strange_anchor();
 
 -- Credentials are changed with a row of the trail in the same transaction, or not at all: also with the login of a server or of the
--- owner. is_told() compares a credential with the trail; a property that a row of the trail does not name is NULL.
+-- owner. matches_audit_trail() compares a credential with the trail; a property that a row of the trail does not name is NULL.
 -- @source rules#audit.9
-CREATE FUNCTION is_told(told credential) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+CREATE FUNCTION matches_audit_trail(checked credential) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
   SELECT EXISTS (SELECT FROM audit a
-                  WHERE lower(a.subject) = told.id::text
+                  WHERE lower(a.subject) = checked.id::text
                     AND a.action IN ('operator.created', 'operator.deactivated', 'api_key.generated', 'api_key.deactivated')
-                    AND a.action = CASE told.kind WHEN 'operator' THEN 'operator.created' ELSE 'api_key.generated' END
-                    AND a.facts ->> 'display' = told.display
-                    AND a.facts ->> 'name' IS NOT DISTINCT FROM told.name
-                    AND a.facts ->> 'role' IS NOT DISTINCT FROM told.role
-                    AND coalesce(a.facts -> 'scopes', 'null') = coalesce(to_jsonb(told.scopes), 'null')
-                    AND coalesce(a.facts -> 'cidrs', 'null') = coalesce(to_jsonb(told.cidrs), 'null')
-                    AND coalesce(a.facts #> '{caps,paymentCents}', 'null') = coalesce(to_jsonb(told.cap_payment_cents), 'null')
-                    AND coalesce(a.facts #> '{caps,hourCents}', 'null') = coalesce(to_jsonb(told.cap_hour_cents), 'null')
-                    AND coalesce(a.facts #> '{caps,dayCents}', 'null') = coalesce(to_jsonb(told.cap_day_cents), 'null')
-                    AND coalesce(a.facts #> '{caps,nightCents}', 'null') = coalesce(to_jsonb(told.cap_night_cents), 'null')
+                    AND a.action = CASE checked.kind WHEN 'operator' THEN 'operator.created' ELSE 'api_key.generated' END
+                    AND a.facts ->> 'display' = checked.display
+                    AND a.facts ->> 'name' IS NOT DISTINCT FROM checked.name
+                    AND a.facts ->> 'role' IS NOT DISTINCT FROM checked.role
+                    AND coalesce(a.facts -> 'scopes', 'null') = coalesce(to_jsonb(checked.scopes), 'null')
+                    AND coalesce(a.facts -> 'cidrs', 'null') = coalesce(to_jsonb(checked.cidrs), 'null')
+                    AND coalesce(a.facts #> '{caps,paymentCents}', 'null') = coalesce(to_jsonb(checked.cap_payment_cents), 'null')
+                    AND coalesce(a.facts #> '{caps,hourCents}', 'null') = coalesce(to_jsonb(checked.cap_hour_cents), 'null')
+                    AND coalesce(a.facts #> '{caps,dayCents}', 'null') = coalesce(to_jsonb(checked.cap_day_cents), 'null')
+                    AND coalesce(a.facts #> '{caps,nightCents}', 'null') = coalesce(to_jsonb(checked.cap_night_cents), 'null')
                     AND coalesce(a.facts #> '{caps,newRecipientCents}', 'null')
-                        = coalesce(to_jsonb(told.cap_new_recipient_cents), 'null'))
-     AND (told.deactivated_at IS NULL
+                        = coalesce(to_jsonb(checked.cap_new_recipient_cents), 'null'))
+     AND (checked.deactivated_at IS NULL
           OR EXISTS (SELECT FROM audit a
-                      WHERE lower(a.subject) = told.id::text
+                      WHERE lower(a.subject) = checked.id::text
                         AND a.action IN ('operator.created', 'operator.deactivated', 'api_key.generated', 'api_key.deactivated')
-                        AND a.action = told.kind || '.deactivated')
-          OR (told.kind = 'api_key'
+                        AND a.action = checked.kind || '.deactivated')
+          OR (checked.kind = 'api_key'
               AND EXISTS (SELECT FROM audit a
-                           WHERE a.action = 'api_key.all_deactivated' AND a.facts -> 'keys' ? told.id::text)))
+                           WHERE a.action = 'api_key.all_deactivated' AND a.facts -> 'keys' ? checked.id::text)))
 $$;
 
 -- Runs as the owner: at the commit its caller may work as a role that cannot read the trail.
-CREATE FUNCTION refuse_untold() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+CREATE FUNCTION refuse_unaudited() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
   -- All keys at once are one row that lists them. Searching it for each key would take longer than a commit may; that the row was
   -- added in this transaction is enough here, and the verification reads the list.
@@ -226,12 +233,12 @@ BEGIN
                   WHERE a.action = 'api_key.all_deactivated' AND a.xmin = pg_current_xact_id()::xid)
     THEN RETURN NULL;
   END IF;
-  IF is_told(NEW) THEN RETURN NULL; END IF;
+  IF matches_audit_trail(NEW) THEN RETURN NULL; END IF;
   RAISE EXCEPTION '% % is made or deactivated with a row of the audit trail, or not at all', NEW.kind, NEW.id
     USING ERRCODE = 'integrity_constraint_violation';
 END $$;
-CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE OF deactivated_at ON credential DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION refuse_untold();
+CREATE CONSTRAINT TRIGGER audited AFTER INSERT OR UPDATE OF deactivated_at ON credential DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION refuse_unaudited();
 
 -- A row of the trip wire is true only where payouts are suspended by it at the commit: it decides for which differences payouts
 -- were suspended, and the login of a server could write it beforehand.

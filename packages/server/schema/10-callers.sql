@@ -18,6 +18,9 @@ END $$;
 GRANT EXECUTE ON FUNCTION abandon_batch(uuid), forget_batches(), allowance_used(text, text, integer), forget_allowances(),
   paid_to(text), still_paid(bigint, jsonb) TO pixgate_app;
 
+-- Sessions of the console.
+GRANT EXECUTE ON FUNCTION forget_sessions() TO pixgate_app;
+
 -- Rotation of the encryption key.
 GRANT EXECUTE ON FUNCTION reseal_signing_key(text, bytea, bytea), reseal_webhook_secret(uuid, uuid, bytea, bytea)
   TO pixgate_app;
@@ -28,4 +31,4 @@ GRANT EXECUTE ON FUNCTION erase_callbacks(integer, integer), erase_notifications
 
 -- Readers of the ledger, and programs that verify with nothing but the right to read.
 GRANT EXECUTE ON FUNCTION entry_shown(text, text) TO pixgate_app, PUBLIC;
-GRANT EXECUTE ON FUNCTION json_or_null(bytea), is_told(credential) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION json_or_null(bytea), matches_audit_trail(credential) TO PUBLIC;

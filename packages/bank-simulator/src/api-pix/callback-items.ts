@@ -2,11 +2,10 @@ import type { Book } from '../book.ts'
 import type { Chance } from '../chance.ts'
 import type { Liar } from '../lies.ts'
 import type { Notice } from '../notices.ts'
-import { valorOf } from './amounts.ts'
 import { plusOneCentavo } from './false-responses.ts'
 import { type Pix, pixOf } from './pix.ts'
-import { motivoOf } from './reasons.ts'
 import { type SentItem, sentItemOf } from './sent-pix.ts'
+import { motivoOf, valorOf } from './values.ts'
 
 /** One payment in a callback. */
 export type CallbackItem = Pix | SentItem

@@ -6,12 +6,12 @@ import type { ChargeDetails } from '../facts.ts'
 import { behaviorFor, executeInstruction } from '../instructions.ts'
 import type { Charge } from '../operations.ts'
 import { type Account, chargeOf } from './account.ts'
-import { AMOUNT, centsOf } from './amounts.ts'
 import { type Cob, type CobTerms, cobOf, cobWithPix, lifeSeconds } from './cob.ts'
 import type { Conventions } from './conventions.ts'
 import { cobAnswer } from './false-responses.ts'
 import { DOCUMENT_FILTERS, isOfDocument, isPresentAs, pageOf, type Query, readList } from './lists.ts'
 import { EfiError, Problem, type Violation } from './problems.ts'
+import { AMOUNT, centsOf } from './values.ts'
 
 const TXID = /^[a-zA-Z0-9]{26,35}$/
 

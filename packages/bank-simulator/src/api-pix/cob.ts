@@ -3,9 +3,8 @@ import { instant } from '../events.ts'
 import type { ChargeDetails } from '../facts.ts'
 import { locationOfCharge } from '../locations.ts'
 import type { Charge, Revision } from '../operations.ts'
-import { valorOf } from './amounts.ts'
-import { type Person, personOf } from './people.ts'
 import { type Pix, pixOf } from './pix.ts'
+import { type Person, personOf, valorOf } from './values.ts'
 
 /** A charge. @source BCB, API Pix (CobGerada, CobCompleta) */
 export interface Cob extends CobTerms {

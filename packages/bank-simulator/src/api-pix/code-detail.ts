@@ -3,10 +3,9 @@ import { MERCHANT } from '../account-holders.ts'
 import type { Bank } from '../bank.ts'
 import { instant } from '../events.ts'
 import { chargeOf } from './account.ts'
-import { valorOf } from './amounts.ts'
 import { cobTermsOf, lifeSeconds } from './cob.ts'
-import { maskedPerson } from './people.ts'
 import { Problem } from './problems.ts'
+import { maskedPerson, valorOf } from './values.ts'
 
 /** Reported lifetime of a code that never expires. */
 const LIFE_SECONDS = 86_400

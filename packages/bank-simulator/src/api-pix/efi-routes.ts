@@ -7,13 +7,13 @@ import type { Payout } from '../operations.ts'
 import { Refused } from '../refused.ts'
 import { balanceCents } from '../statement.ts'
 import type { Account } from './account.ts'
-import { AMOUNT, centsOf, valorOf } from './amounts.ts'
 import { codeDetail } from './code-detail.ts'
 import type { Conventions } from './conventions.ts'
 import { falsified, plusOneCentavo } from './false-responses.ts'
 import { DOCUMENT_FILTERS, isOfDocument, isPresentAs, pageOf, type Query, readList } from './lists.ts'
 import { EfiError, Problem } from './problems.ts'
 import { acceptedPixOf, type SentPix, sentPixOf } from './sent-pix.ts'
+import { AMOUNT, centsOf, valorOf } from './values.ts'
 
 const SENT_ID = /^[a-zA-Z0-9]{1,35}$/
 

@@ -1,8 +1,7 @@
 import type { Liar } from '../lies.ts'
-import { centsOf, valorOf } from './amounts.ts'
 import type { Cob } from './cob.ts'
 import type { Devolucao, Pix } from './pix.ts'
-import { motivoOf } from './reasons.ts'
+import { centsOf, motivoOf, valorOf } from './values.ts'
 
 /** Response body for a charge, or a lie about it. @source rules#sandbox.11, rules#sandbox.16 */
 export function cobAnswer(liar: Liar, truth: Cob, others: () => Iterable<Cob>): Cob {

@@ -6,8 +6,8 @@ import type { Charge } from '../operations.ts'
 import { chargeOf } from './account.ts'
 import type { Credential } from './authority.ts'
 import { cobTermsOf, lifeSeconds } from './cob.ts'
-import { personOf } from './people.ts'
 import { Problem } from './problems.ts'
+import { personOf } from './values.ts'
 
 /** Path of the public keys that verify the signatures. */
 const KEYS_PATH = '/jwks.json'

@@ -5,12 +5,12 @@ import type { Course } from '../facts.ts'
 import { behaviorFor, courseFor, executeInstruction, settleOrder } from '../instructions.ts'
 import type { Receipt } from '../operations.ts'
 import type { Account } from './account.ts'
-import { AMOUNT, centsOf } from './amounts.ts'
 import type { Conventions } from './conventions.ts'
 import { devolucaoAnswer, pixAnswer } from './false-responses.ts'
 import { DOCUMENT_FILTERS, isOfDocument, isPresentAs, pageOf, type Query, readList } from './lists.ts'
 import { devolucaoOf, devolucoesOf, type Pix, pixOf } from './pix.ts'
 import { Problem } from './problems.ts'
+import { AMOUNT, centsOf } from './values.ts'
 
 const END_TO_END_ID = /^[a-zA-Z0-9]{32}$/
 

@@ -2,9 +2,7 @@ import type { Book } from '../book.ts'
 import { instant } from '../events.ts'
 import type { ReturnNature } from '../facts.ts'
 import type { Receipt, Refund, TakenBack } from '../operations.ts'
-import { valorOf } from './amounts.ts'
-import { maskedPerson, type Person, personOf } from './people.ts'
-import { motivoOf } from './reasons.ts'
+import { maskedPerson, motivoOf, type Person, personOf, valorOf } from './values.ts'
 
 /** A received payment. @source BCB, API Pix (Pix) */
 export interface Pix {

@@ -1,8 +1,6 @@
 import { instant } from '../events.ts'
 import type { Payout } from '../operations.ts'
-import { valorOf } from './amounts.ts'
-import { maskedPerson, type Person } from './people.ts'
-import { motivoOf } from './reasons.ts'
+import { maskedPerson, motivoOf, type Person, valorOf } from './values.ts'
 
 /** An accepted Pix payment: the response of Efí's «Requisitar envio de Pix». */
 export interface AcceptedPix {

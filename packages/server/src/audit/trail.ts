@@ -141,7 +141,7 @@ export async function firstUnchained(queries: Queries): Promise<string | undefin
 
 const selectUnaudited = statement<[limit: number], { name: string }>(
   'audit.unaudited',
-  `SELECT kind || ' ' || id AS name FROM credential c WHERE NOT is_told(c) ORDER BY kind DESC, id LIMIT $1`,
+  `SELECT kind || ' ' || id AS name FROM credential c WHERE NOT matches_audit_trail(c) ORDER BY kind DESC, id LIMIT $1`,
 )
 
 /** Operators and API keys that do not match the trail. */

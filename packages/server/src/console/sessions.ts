@@ -19,8 +19,6 @@ const MINUTE_MS = 60_000
 const IDLE_MS = 15 * MINUTE_MS
 /** @source rules#console.4 */
 const LASTS_MS = 12 * 60 * MINUTE_MS
-/** Ended sessions are kept this long. The audit trail keeps their beginnings and ends. */
-const KEPT_MS = 30 * 24 * 60 * MINUTE_MS
 /** @source rules#console.3 */
 const LINK_LASTS_MS = 5 * MINUTE_MS
 
@@ -73,23 +71,7 @@ const insertStatement = statement<
    VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
 )
 
-const forgetStatement = statement<[before: string]>('console.forget_sessions', 'DELETE FROM session WHERE ends_at < $1')
-
-interface ListedSession extends Omit<OpenSession, 'role'> {
-  readonly address: string
-  readonly userAgent: string | null
-  readonly createdAt: number
-}
-
-const listStatement = statement<[operatorId: string | null, idleSince: string, now: string], ListedSession>(
-  'console.list_sessions',
-  `SELECT s.id, s.operator_id AS "operatorId", c.name, s.address, s.user_agent AS "userAgent",
-          s.created_at AS "createdAt", s.active_at AS "activeAt", s.ends_at AS "endsAt"
-     FROM session s JOIN credential c ON c.id = s.operator_id
-    WHERE s.active_at > $2 AND s.ends_at > $3 AND c.deactivated_at IS NULL AND ($1::uuid IS NULL OR c.id = $1)
-    ORDER BY s.created_at DESC, s.id DESC
-    LIMIT 500`,
-)
+const forgetStatement = statement<[]>('console.forget_sessions', 'SELECT forget_sessions()')
 
 const endStatement = statement<[id: string, operatorId: string | null, now: string], { operatorId: string }>(
   'console.end_session',
@@ -255,7 +237,7 @@ async function insertSession(needs: SessionNeeds, caller: Caller, secret: string
   const endsAt = now + LASTS_MS
   const userAgent = context.headers['user-agent']?.slice(0, 256) ?? null
   await database.transaction(async (queries) => {
-    await queries.rows(forgetStatement, [instantParameter(now - KEPT_MS)])
+    await queries.rows(forgetStatement, [])
     const hash = sha256(secret)
     const times = [instantParameter(now), instantParameter(endsAt)] as const
     await queries.rows(insertStatement, [id, caller.id, hash, context.remoteAddress, userAgent, ...times])

@@ -15,8 +15,9 @@ const CALLED_BY_SERVER = [
   'erase_notifications(integer,integer)',
   'forget_allowances()',
   'forget_batches()',
-  'is_told(credential)',
+  'forget_sessions()',
   'json_or_null(bytea)',
+  'matches_audit_trail(credential)',
   'paid_to(text)',
   'reseal_signing_key(text,bytea,bytea)',
   'reseal_webhook_secret(uuid,uuid,bytea,bytea)',
@@ -24,7 +25,7 @@ const CALLED_BY_SERVER = [
 ]
 
 /** With their caller's rights: a verification needs to read and nothing else. */
-const CALLED_BY_ALL = ['entry_shown(text,text)', 'is_told(credential)', 'json_or_null(bytea)']
+const CALLED_BY_ALL = ['entry_shown(text,text)', 'json_or_null(bytea)', 'matches_audit_trail(credential)']
 
 test('[database.10] the server may call these functions of ours, and everybody those that only read as their caller', async (t) => {
   const { url } = await testDatabase(t)
