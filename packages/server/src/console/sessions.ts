@@ -73,6 +73,22 @@ const insertStatement = statement<
 
 const forgetStatement = statement<[]>('console.forget_sessions', 'SELECT forget_sessions()')
 
+interface ListedSession extends Omit<OpenSession, 'role'> {
+  readonly address: string
+  readonly userAgent: string | null
+  readonly createdAt: number
+}
+
+const listStatement = statement<[operatorId: string | null, idleSince: string, now: string], ListedSession>(
+  'console.list_sessions',
+  `SELECT s.id, s.operator_id AS "operatorId", c.name, s.address, s.user_agent AS "userAgent",
+          s.created_at AS "createdAt", s.active_at AS "activeAt", s.ends_at AS "endsAt"
+     FROM session s JOIN credential c ON c.id = s.operator_id
+    WHERE s.active_at > $2 AND s.ends_at > $3 AND c.deactivated_at IS NULL AND ($1::uuid IS NULL OR c.id = $1)
+    ORDER BY s.created_at DESC, s.id DESC
+    LIMIT 500`,
+)
+
 const endStatement = statement<[id: string, operatorId: string | null, now: string], { operatorId: string }>(
   'console.end_session',
   `UPDATE session SET ends_at = $3
