@@ -1,6 +1,6 @@
 # The server, as deploy/install.sh installs it:
 #
-#     docker build -t pixgate .
+#     npm ci && docker build -t pixgate .    # npm ci builds the console
 #     sudo chown 1000 pixgate.env && sudo chmod 600 pixgate.env
 #     docker run --init --read-only -v "$PWD/pixgate.env:/opt/pixgate/.env:ro" -p 127.0.0.1:8080:8080 pixgate all
 #

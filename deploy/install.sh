@@ -52,6 +52,8 @@ cp -R packages/brcode/src "$new/packages/brcode"
 cp -R packages/spec/src "$new/packages/spec"
 cp -R packages/server/bin packages/server/src packages/server/schema "$new/packages/server"
 [ ! -d packages/server/migrations ] || cp -R packages/server/migrations "$new/packages/server"
+# Built by npm ci of the checkout.
+[ ! -d packages/console/dist ] || cp -R packages/console/dist "$new/packages/server/console"
 cp deploy/pixgate "$new/bin"
 
 cd "$new"
