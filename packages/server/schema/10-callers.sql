@@ -14,9 +14,10 @@ BEGIN
   END LOOP;
 END $$;
 
--- The engine, payouts within caps, and an index that writers of operations keep.
+-- The engine, payouts within caps, and indexes that writers of operations keep.
 GRANT EXECUTE ON FUNCTION abandon_batch(uuid), forget_batches(), allowance_used(text, text, integer), forget_allowances(),
-  paid_to(text), still_paid(bigint, jsonb) TO pixgate_app;
+  paid_to(text), still_paid(bigint, jsonb), plain_name(text), person_name(jsonb, jsonb), person_document(jsonb, jsonb)
+  TO pixgate_app;
 
 -- Sessions of the console.
 GRANT EXECUTE ON FUNCTION forget_sessions() TO pixgate_app;

@@ -89,7 +89,12 @@ export function listCases(queries: Queries, filter: CaseFilter): Promise<CaseRow
 export const SHOWN_MAX = 500
 
 /** A case with everything known about its operation, in one snapshot. */
-export interface WholeCase extends CaseRow, Pick<StoredCase, 'facts' | 'rule' | 'version'> {
+export interface WholeCase extends CaseRow, Pick<StoredCase, 'facts' | 'rule' | 'version'>, OperationHistory {}
+
+/** Request and history of an operation; `null` fields and empty lists of a case without one. */
+export interface OperationHistory {
+  readonly operationId: string | null
+  readonly operationKind: string | null
   readonly valueCents: bigint | null
   readonly feeCents: bigint | null
   readonly correlationId: string | null
@@ -161,17 +166,17 @@ function some(rows: string): string {
 }
 
 const MOVES = `SELECT m.version, m.trigger, m.from_status AS "from", m.to_status AS "to", m.facts, m.evidence, m.at
-       FROM move m WHERE m.operation_id = c.operation_id ORDER BY m.version`
+       FROM move m WHERE m.operation_id = o.id ORDER BY m.version`
 
 const EVENTS = `SELECT i.id, e.ordinal, i.endpoint, e.state, e.outcome, i.is_proven AS "isProven",
             translate(encode(i.body, 'base64'), E'\\n', '') AS body, i.received_at AS "receivedAt"
        FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id
-      WHERE e.operation_id = c.operation_id ORDER BY i.received_at, i.id, e.ordinal`
+      WHERE e.operation_id = o.id ORDER BY i.received_at, i.id, e.ordinal`
 
 const ENTRIES = `SELECT a.code AS account, n.journal, n.reference, n.amount_cents AS "amountCents",
             n.balance_after_cents AS "balanceAfterCents", n.at
        FROM entry n JOIN account a ON a.id = n.account_id
-      WHERE n.operation_id = c.operation_id ORDER BY n.at, n.journal, n.reference, n.posting`
+      WHERE n.operation_id = o.id ORDER BY n.at, n.journal, n.reference, n.posting`
 
 const NOTIFICATIONS = `SELECT n.id, n.event_type AS "eventType", n.status, n.created_at AS "createdAt",
             (SELECT coalesce(json_agg(json_build_object(
@@ -179,21 +184,36 @@ const NOTIFICATIONS = `SELECT n.id, n.event_type AS "eventType", n.status, n.cre
                       'finishedAt', d.finished_at) ORDER BY d.created_at, d.id), '[]')
                FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id
               WHERE d.notification_id = n.id) AS deliveries
-       FROM notification n WHERE n.operation_id = c.operation_id ORDER BY n.created_at, n.id`
+       FROM notification n WHERE n.operation_id = o.id ORDER BY n.created_at, n.id`
 
-const OTHERS = `SELECT x.id, x.kind, x.reference, x.amount_cents AS "amountCents", x.opened_at AS "openedAt",
+const CASES = `SELECT x.id, x.kind, x.reference, x.amount_cents AS "amountCents", x.opened_at AS "openedAt",
             x.closed_at AS "closedAt", x.operation_id AS "operationId", o.kind AS "operationKind", o.status,
             o.external_id AS "externalId"
-       FROM "case" x WHERE x.operation_id = c.operation_id AND x.id <> c.id ORDER BY x.opened_at, x.id`
+       FROM "case" x WHERE x.operation_id = o.id`
+
+const HISTORY = `o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId", o.detail,
+          o.facts -> 'madeBy' AS "madeBy", o.created_at AS "createdAt",
+          ${some(MOVES)} AS moves, ${some(EVENTS)} AS events, ${some(ENTRIES)} AS entries,
+          ${some(NOTIFICATIONS)} AS notifications`
 
 const selectWhole = statement<[id: string], WholeCase>(
   'cases.case',
-  `SELECT c.facts, coalesce(c.facts ->> 'rule', '') AS rule, c.version, o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId",
-          o.detail, o.facts -> 'madeBy' AS "madeBy", o.created_at AS "createdAt",
-          ${some(MOVES)} AS moves, ${some(EVENTS)} AS events, ${some(ENTRIES)} AS entries,
-          ${some(NOTIFICATIONS)} AS notifications, ${some(OTHERS)} AS others, ${CASE}
+  `SELECT c.facts, coalesce(c.facts ->> 'rule', '') AS rule, c.version, ${HISTORY},
+          ${some(`${CASES} AND x.id <> c.id ORDER BY x.opened_at, x.id`)} AS others, ${CASE}
     WHERE c.id = $1`,
 )
+
+const selectHistory = statement<[operationId: string], OperationHistory>(
+  'cases.operation',
+  `SELECT o.id AS "operationId", o.kind AS "operationKind", ${HISTORY},
+          ${some(`${CASES} ORDER BY x.closed_at IS NOT NULL, x.opened_at, x.id`)} AS others
+     FROM operation o WHERE o.id = $1`,
+)
+
+/** History of an operation with all its cases, the open ones first. @source rules#console.7 */
+export async function readHistory(queries: Queries, operationId: string): Promise<OperationHistory | undefined> {
+  return (await queries.rows(selectHistory, [operationId]))[0]
+}
 
 /** @source rules#cases.32 */
 export async function readCase(queries: Queries, id: string): Promise<WholeCase | undefined> {

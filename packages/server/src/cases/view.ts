@@ -16,6 +16,7 @@ import {
   type CaseRow,
   type EntryRow,
   type MoveRow,
+  type OperationHistory,
   type OtherCase,
   SHOWN_MAX,
   type StoredStep,
@@ -57,7 +58,7 @@ export function summaryOf(row: CaseRow): CaseSummary {
 /** A newer version running concurrently may know more kinds. */
 const UNKNOWN = 'This version does not know this kind of case; its facts have the report.'
 
-function summaryOfOther(other: OtherCase): CaseSummary {
+export function summaryOfOther(other: OtherCase): CaseSummary {
   const { amountCents, openedAt, closedAt } = other
   return summaryOf({
     ...other,
@@ -127,7 +128,7 @@ export function eventView(event: EventSubject): View['event'] {
 }
 
 /** `null` for a case without an operation. @source rules#cases.32, rules#cases.33 */
-export function timelineOf(whole: WholeCase): Timeline | null {
+export function timelineOf(whole: OperationHistory): Timeline | null {
   if (whole.operationKind === null) return null
   const { moves, events, entries, notifications, others } = whole
   const lists = { moves, events, entries, notifications, otherCases: others }
@@ -151,7 +152,14 @@ export function timelineOf(whole: WholeCase): Timeline | null {
   }
 }
 
-function requestOf({ valueCents, feeCents, correlationId, detail, madeBy, createdAt }: WholeCase): Timeline['request'] {
+function requestOf({
+  valueCents,
+  feeCents,
+  correlationId,
+  detail,
+  madeBy,
+  createdAt,
+}: OperationHistory): Timeline['request'] {
   return {
     valueCents: Number(valueCents),
     feeCents: Number(feeCents),

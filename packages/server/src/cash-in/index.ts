@@ -9,7 +9,8 @@ import { type CashInJobsOptions, type CreditTerms, createCashInJobs, createEvent
 import { bookedReturn } from './returns.ts'
 
 export type { CashIn, CashInInput } from './cash-in.ts'
-export { isCashIn, refundDeadline } from './cash-in.ts'
+export { detailView as chargeView } from './api.ts'
+export { isCancelRequested, isCashIn, isOver, isWanted, refundDeadline, statusAt } from './cash-in.ts'
 export { cashInDecider } from './decide-case.ts'
 export { reportedPayments } from './reported.ts'
 export {
@@ -24,6 +25,7 @@ export {
   namedRefund,
   type OpenRefund,
   ownReference,
+  paidCents,
   type RefundEvent,
   type ReturnInDoubt,
   refundableCents,

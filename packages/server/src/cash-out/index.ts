@@ -9,6 +9,7 @@ import { type CashOutTerms, createCashOutCommands, createCashOutStore } from './
 import { createCashOutJobs, decodeQrCode } from './jobs.ts'
 
 export type { CashOutInput } from './cash-out.ts'
+export { isCashOut } from './cash-out.ts'
 export { cashOutDecider } from './decide-case.ts'
 
 export interface CashOutOptions extends OrderModuleOptions {

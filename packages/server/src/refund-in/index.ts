@@ -14,6 +14,7 @@ import { createCashInDecider, createPayableHeldDecider } from './to-payer.ts'
 
 export { refundInDecider } from './decide-case.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
+export { isRefundIn } from './refund-in.ts'
 export { createCashInDecider } from './to-payer.ts'
 
 export interface RefundInOptions extends OrderModuleOptions {

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createIds } from '../../src/platform/ids.ts'
+import { fanOut } from '../../src/webhooks/feed.ts'
+import { caseWorld } from '../cases/fixture.ts'
+import { consoleOn } from './fixture.ts'
+
+test('[console.7] a paid charge is shown with the rule of every move, its events, journals and notifications', async (t) => {
+  const pix = await caseWorld(t)
+  const { detail } = consoleOn(pix.database, pix.clock)
+  const { id, correlationId } = await pix.paid('150')
+  await fanOut(pix.database, pix.clock.now(), 500, createIds(pix.clock).uuid())
+  const shown = await detail(id)
+  assert.deepEqual(
+    [shown.kind, shown.status, shown.correlationId, shown.valueCents],
+    ['cash_in', 'PAID', correlationId, 150_00],
+  )
+  const { moves, events, journals, notifications } = shown.timeline
+  assert.equal(moves.length, shown.version)
+  assert.deepEqual([events.length, journals.length, notifications.length], [1, 1, 1])
+  for (const { version } of moves) assert.ok(shown.rules[version].length > 0, `the rule of move ${version}`)
+  const paid = moves.find(({ to, from }: { to: string; from: string }) => to === 'PAID' && from !== 'PAID')
+  assert.deepEqual(
+    shown.rules[paid.version].map(({ id }: { id: string }) => id),
+    ['cash-in.states.7'],
+  )
+  const [notification] = notifications
+  assert.equal(JSON.parse(shown.bodies[notification.id]).event.status, 'PAID')
+  assert.equal(shown.deliveryIds[notification.id].length, 1)
+  assert.ok(shown.apiKey.id)
+})
+
+test('[console.7] a charge offers its refund and cancellation, or the error that each would answer', async (t) => {
+  const pix = await caseWorld(t)
+  const reads = consoleOn(pix.database, pix.clock, { approvalFromCents: 100_00 })
+  const offered = async (id: string, from = reads) =>
+    (await from.detail(id)).actions.map(({ action, whyNot, maxCents }: Record<string, unknown>) => [
+      action,
+      whyNot,
+      maxCents,
+    ])
+  const open = await pix.charge('10')
+  assert.deepEqual(await offered(open.id), [
+    ['refund', 'cash_in_not_paid', 0],
+    ['cancel', null, null],
+  ])
+  const { id } = await pix.paid('150')
+  assert.deepEqual(await offered(id), [
+    ['refund', null, 150_00],
+    ['cancel', 'not_possible_in_state', null],
+  ])
+  assert.equal((await reads.detail(id)).actions[0].needsSecondPerson, true)
+  const refund = await pix.refundIn(id, 100)
+  const left = await reads.detail(id)
+  assert.deepEqual([left.actions[0].maxCents, left.actions[0].needsSecondPerson], [50_00, false])
+  assert.deepEqual(
+    [left.related, (await reads.detail(refund.id)).related].map(([{ id }]) => id),
+    [refund.id, id],
+  )
+  await pix.refundIn(id, 50)
+  assert.equal((await offered(id))[0][1], 'refund_exceeds_available')
+  pix.clock.advance(91 * 24 * 60 * 60 * 1_000)
+  assert.equal((await offered(id))[0][1], 'refund_deadline_exceeded')
+  const bare = consoleOn(pix.database, pix.clock, { capabilities: new Set() })
+  assert.deepEqual(
+    (await offered(open.id, bare)).map(([, whyNot]: unknown[]) => whyNot),
+    ['not_supported_by_bank', 'not_supported_by_bank'],
+  )
+  const body = { enabled: false, reason: 'the tests' }
+  await pix.call('PUT', '/operator/cash-out-switch', body, pix.ana)
+  assert.equal((await offered(id))[0][1], 'cash_out_suspended')
+})
+
+test('[console.7] a charge in doubt names all its cases, the open ones first; an unknown id is not found', async (t) => {
+  const pix = await caseWorld(t)
+  const { detail } = consoleOn(pix.database, pix.clock)
+  const { id, chargeId } = await pix.paidTwice('20')
+  const shown = await detail(chargeId)
+  assert.deepEqual(
+    shown.cases.map((one: { id: string; kind: string }) => [one.id, one.kind]),
+    [[id, 'payment_in_suspense']],
+  )
+  for (const unknown of ['x', '0198c0de-7a11-7000-8000-5f1d3c2b1a09']) {
+    await assert.rejects(detail(unknown), { code: 'not_found' })
+  }
+})
