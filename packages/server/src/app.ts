@@ -14,6 +14,7 @@ import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import { createClosesModule } from './closes/closes.ts'
 import type { Config } from './config.ts'
+import { createConsoleReads } from './console/reads.ts'
 import { createSessions } from './console/sessions.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import {
@@ -144,6 +145,7 @@ async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answ
       isDraining = true
       for (const server of all) server.beginDrain()
       modules.feed.close()
+      modules.consoleReads.close()
       logger.info('stopping: no longer ready; every answer closes its connection')
       await base.pause.for(base.config.drainDelayMs)
       modules.auditKeeper.stop()
@@ -247,6 +249,14 @@ async function buildModules(base: Base, workers: Workers) {
       ...base,
       databaseUrl: config.databaseUrl,
       onVerified: (verification) => reportDrifts({ engine, database: databases.work }, verification),
+    }),
+    consoleReads: createConsoleReads({
+      ...base,
+      database: databases.console,
+      bank: partner.standing,
+      approvalFromCents: config.caseApprovalFromCents,
+      capabilities: bank.capabilities,
+      certificates: () => bank.certificates?.() ?? [],
     }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch,
@@ -415,6 +425,8 @@ type Databases = ReturnType<typeof openDatabases>
 /** The deepest page of a hundred million rows is read from an index alone. @source rules#lists.4 */
 const DEEP_PAGE_TIMEOUT_MS = 60_000
 
+const CONSOLE_TIMEOUT_MS = 2_000
+
 /** Separate pools: a flood of one kind of work must not starve the others. */
 function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics) {
   const shared = { url, logger, role: APPLICATION_ROLE, onSlowStatement }
@@ -436,6 +448,8 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
     // Plans depend on the parameters: an endpoint may have a backlog or nothing.
     deliveries: open('deliveries', 4, { isByIndex: true }),
     work: open('work', 6),
+    // No screen delays a payment.
+    console: open('console', 2, { statementTimeoutMs: CONSOLE_TIMEOUT_MS }),
   }
 }
 

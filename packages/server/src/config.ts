@@ -353,6 +353,16 @@ export interface Config {
   /** Retention in days. */
   readonly keptDays: Readonly<Record<'callbacks' | 'notifications' | 'deliveries' | 'ended_operations', number>>
   readonly logLevel: string
+  /** Settings for people; a secret has no value. */
+  readonly settings: readonly Setting[]
+}
+
+export interface Setting {
+  readonly name: string
+  /** `null`: a secret. */
+  readonly value: string | null
+  /** Another value than the default. */
+  readonly isSet: boolean
 }
 
 const NO_PLACES: SettingPlaces = new Map()
@@ -552,6 +562,17 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
       ended_operations: values.PIXGATE_KEEP_PERSONAL_DATA_DAYS,
     },
     logLevel: values.PIXGATE_LOG_LEVEL,
+    settings: settingsOf(values),
+  })
+}
+
+/** @source rules#console.13 */
+function settingsOf(values: ServiceValues): Setting[] {
+  const table: Variables = serviceVariables
+  return Object.entries(table).map(([name, { secret: isSecret, default: byDefault, productionDefault }]) => {
+    const value = String(values[name as keyof ServiceValues] ?? '')
+    const usual = values.PIXGATE_MODE === 'production' ? (productionDefault ?? byDefault) : byDefault
+    return { name, value: isSecret ? null : value, isSet: isSecret ? value !== '' : value !== (usual ?? '') }
   })
 }
 

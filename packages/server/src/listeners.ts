@@ -35,18 +35,7 @@ const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndp
 /** Every listener serves health. */
 const { getHealth, getReadiness, getMetrics, ...otherEndpointsAll } = ownEndpoints
 
-const {
-  listOperations,
-  getOperation,
-  searchOperations,
-  getOverview,
-  listChanges,
-  listAudit,
-  listProposals,
-  getSystem,
-  refundPayment,
-  ...otherEndpoints
-} = otherEndpointsAll
+const { refundPayment, ...otherEndpoints } = otherEndpointsAll
 
 /** Endpoints of the process: all, or health only. @source rules#health.6 */
 export type Answers = 'all' | 'health'
@@ -162,6 +151,7 @@ function handlersOf(base: Base, modules: Modules, hasSimulatedBank: boolean) {
     ...ofMerchant,
     ...createSessionHandlers(modules.sessions, facts),
     ...createSharedHandlers({ ...base, database: base.databases.api }, ofMerchant),
+    ...modules.consoleReads.handlers,
   }
 }
 

@@ -8,8 +8,8 @@ import { type CashInTerms, createCashInCommands, createCashInStore } from './com
 import { type CashInJobsOptions, type CreditTerms, createCashInJobs, createEventApplier } from './jobs.ts'
 import { bookedReturn } from './returns.ts'
 
-export type { CashIn, CashInInput } from './cash-in.ts'
 export { detailView as chargeView } from './api.ts'
+export type { CashIn, CashInInput } from './cash-in.ts'
 export { isCancelRequested, isCashIn, isOver, isWanted, refundDeadline, statusAt } from './cash-in.ts'
 export { cashInDecider } from './decide-case.ts'
 export { reportedPayments } from './reported.ts'

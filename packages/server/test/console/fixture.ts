@@ -5,6 +5,7 @@ import { createConsoleReads } from '../../src/console/reads.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { createIds } from '../../src/platform/ids.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
 import { administer } from '../support/database.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
@@ -32,6 +33,14 @@ type Reads = ReturnType<typeof createConsoleReads>['handlers']
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for, and asserts on it.
 type Body = any
 
+const NO_CAPS = {
+  paymentCents: null,
+  hourCents: null,
+  dayCents: null,
+  nightCents: null,
+  newRecipientCents: null,
+}
+
 export function consoleOn(database: Database, clock = steppedClock(), more: object = {}) {
   const needs = {
     database,
@@ -39,6 +48,10 @@ export function consoleOn(database: Database, clock = steppedClock(), more: obje
     ids: createIds(clock),
     approvalFromCents: 0,
     capabilities: new Set(['refund', 'cancel-charge']),
+    pause: realPause,
+    bank: () => ({ isKnown: true, problem: undefined }),
+    config: { mode: 'sandbox', settings: [], limits: { caps: NO_CAPS, newRecipientMs: 0 } } as const,
+    certificates: () => [],
     ...more,
   }
   const { handlers } = createConsoleReads(needs)

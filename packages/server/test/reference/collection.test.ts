@@ -30,7 +30,9 @@ const collection = collectionFor(all)
 const requests = requestsOf(collection)
 
 test('[reference.4] the collection has every operation but those of the bank, of the console, of emergencies, of approvals and of days that are over, each as it is called', () => {
-  const expected = all.filter(({ auth, id, tag }) => auth !== 'partner' && tag !== 'Console' && !NEVER_BY_THE_WAY.includes(id))
+  const expected = all.filter(
+    ({ auth, id, tag }) => auth !== 'partner' && tag !== 'Console' && !NEVER_BY_THE_WAY.includes(id),
+  )
   const address = ({ method, path }: Endpoint) => `${method} {{baseUrl}}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
   const called = requests.map(({ request }) => `${request?.method} ${request?.url.raw}`)
   assert.deepEqual([...new Set(called)].toSorted(), expected.map(address).toSorted())
