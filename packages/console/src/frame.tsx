@@ -11,6 +11,7 @@ import { setTheme, type Theme, themeNow } from './theme.ts'
 import { Button, Choice, IconButton } from './ui/controls.tsx'
 import { Dialog } from './ui/dialog.tsx'
 import { Icon } from './ui/icons.tsx'
+import { useSearchKeys } from './ui/keys.ts'
 import { useFormat, useLanguage, useWords, type Words } from './words/words.tsx'
 
 /** The frame around every page: navigation, mode, search, and the person. */
@@ -62,28 +63,6 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </Dialog>
       )}
     </div>
-  )
-}
-
-/** `/` where nothing is typed, ⌘K and Ctrl+K everywhere. */
-function useSearchKeys(open: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isCommand = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)
-      const isSlash = event.key === '/' && !event.metaKey && !event.ctrlKey && !event.altKey && !isTyping(event.target)
-      if (!isCommand && !isSlash) return
-      if (document.querySelector('dialog[open]')) return
-      event.preventDefault()
-      open()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  })
-}
-
-export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && target.matches('input:not([type="radio"], [type="checkbox"]), textarea, select')
   )
 }
 

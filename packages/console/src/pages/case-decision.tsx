@@ -3,12 +3,11 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { ApiError, call, client, order, reads, type WholeCase } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
-import { Button, Field, Input, REASON_MIN, TextArea } from '../ui/controls.tsx'
+import { Button, Field, Input, REASON_MIN, TextArea, useAmountError } from '../ui/controls.tsx'
 import { Amount, Table } from '../ui/data.tsx'
 import { announce, ErrorNotice, Notice, Waiting } from '../ui/feedback.tsx'
 import { Said, useWords } from '../words/words.tsx'
 import css from './case.module.css'
-import { useAmountError } from './payment-actions.tsx'
 
 /** Decides a case: the options, what each needs, and what it would book. */
 

@@ -4,9 +4,9 @@ import { type CaseSummary, reads } from '../api.ts'
 import { Button, Choice, Select } from '../ui/controls.tsx'
 import { Ago, Amount, dataCss, Table, When } from '../ui/data.tsx'
 import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { useRowKeys } from '../ui/keys.ts'
 import { Said, useWords } from '../words/words.tsx'
 import css from './list.module.css'
-import { useRowKeys } from './payments.tsx'
 
 /** What the service cannot decide by itself: the open cases, oldest first, or the closed ones. */
 export function Cases() {

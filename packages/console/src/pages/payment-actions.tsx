@@ -5,7 +5,7 @@ import { useLocation } from 'wouter'
 import { call, client, type Operation, order } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
 import { useMay, useSession } from '../session.tsx'
-import { Button, Field, Input, ReasonField } from '../ui/controls.tsx'
+import { Button, Field, Input, ReasonField, useAmountError } from '../ui/controls.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
 import { useWords } from '../words/words.tsx'
@@ -121,14 +121,6 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
       </form>
     </Dialog>
   )
-}
-
-/** What is wrong with an amount that was typed. */
-export function useAmountError(amount: string, most: number): string | undefined {
-  const words = useWords()
-  const cents = centsOf(amount)
-  if (cents === undefined || cents < 1) return words.amountWrong
-  return cents > most ? words.payment.refund.tooMuch(reais(most)) : undefined
 }
 
 function CancelDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {

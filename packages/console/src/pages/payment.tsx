@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { ApiError, type Operation, reads } from '../api.ts'
 import { isOutgoing, OperationBadge } from '../states.tsx'
+import { BackLink } from '../ui/controls.tsx'
 import { Amount, Facts, Table, When } from '../ui/data.tsx'
 import { CopyButton, CopyText, Empty, ErrorNotice, Notice, Waiting } from '../ui/feedback.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { Said, useWords } from '../words/words.tsx'
 import css from './payment.module.css'
 import { PaymentActions } from './payment-actions.tsx'
@@ -24,15 +23,6 @@ export function Payment({ id }: { readonly id: string }) {
       <BackLink href="/payments">{words.nav.payments}</BackLink>
       {data ? <Loaded operation={data} /> : <Waiting lines={9} />}
     </>
-  )
-}
-
-export function BackLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
-  return (
-    <Link href={href} className={css.back ?? ''}>
-      <Icon name="left" size={18} />
-      {children}
-    </Link>
   )
 }
 

@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { type OperationKind, type OperationSummary, type Query, reads } from '../api.ts'
 import { amountText, centsOf, dayKey, daysBefore } from '../format.ts'
-import { isTyping } from '../frame.tsx'
 import { isOutgoing, OperationBadge, statesOf, stateText } from '../states.tsx'
 import { Button, Choice, Field, Input, Select } from '../ui/controls.tsx'
 import { Amount, dataCss, Table, When } from '../ui/data.tsx'
 import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { useRowKeys } from '../ui/keys.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import { saveCsv } from './csv.ts'
 import css from './list.module.css'
@@ -128,24 +128,6 @@ function Rows({ rows }: { readonly rows: readonly OperationSummary[] }) {
       ))}
     </Table>
   )
-}
-
-/** `j` and `k` move the focus between rows; Enter opens the row, as of every link. */
-export function useRowKeys(): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const step = { j: 1, k: -1 }[event.key]
-      if (step === undefined || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
-      if (document.querySelector('dialog[open]')) return
-      const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
-      const at = rows.indexOf(document.activeElement as HTMLElement)
-      const next = rows[at === -1 ? (step === 1 ? 0 : rows.length - 1) : at + step]
-      next?.focus()
-      next?.scrollIntoView({ block: 'nearest' })
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
 }
 
 /** Writes the rows that are loaded as a file. */

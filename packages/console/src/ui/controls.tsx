@@ -1,4 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
+import { Link } from 'wouter'
+import { centsOf, reais } from '../format.ts'
 import { useWords } from '../words/words.tsx'
 import css from './controls.module.css'
 import { Icon, type IconName } from './icons.tsx'
@@ -39,6 +41,16 @@ export function Button({ look = 'plain', icon, isBusy = false, whyNot, children,
         </span>
       )}
     </>
+  )
+}
+
+/** Back to the list. */
+export function BackLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <Link href={href} className={css.back ?? ''}>
+      <Icon name="left" size={18} />
+      {children}
+    </Link>
   )
 }
 
@@ -147,4 +159,12 @@ export function Choice<Value extends string>({ label, value, options, onChange }
       ))}
     </fieldset>
   )
+}
+
+/** What is wrong with an amount that was typed. */
+export function useAmountError(amount: string, most: number): string | undefined {
+  const words = useWords()
+  const cents = centsOf(amount)
+  if (cents === undefined || cents < 1) return words.amountWrong
+  return cents > most ? words.payment.refund.tooMuch(reais(most)) : undefined
 }
