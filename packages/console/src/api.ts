@@ -39,13 +39,16 @@ export class ApiError extends Error {
   readonly code: ErrorCode | 'unreachable' | 'unknown'
   readonly correlationId: string | undefined
   readonly fields: readonly FieldError[]
+  /** Nothing was ordered, so nothing is unknown. */
+  readonly isOfRead: boolean
 
-  constructor(status: number, problem: Partial<Problem>) {
+  constructor(method: Method, status: number, problem: Partial<Problem>) {
     super(problem.detail ?? problem.code ?? String(status))
     this.status = status
     this.code = problem.code ?? (status === 0 ? 'unreachable' : 'unknown')
     this.correlationId = problem.correlationId
     this.fields = problem.errors ?? []
+    this.isOfRead = method === 'GET'
   }
 }
 
@@ -94,12 +97,12 @@ async function send(method: Method, path: string, options: CallOptions): Promise
     })
   } catch (error) {
     if (signal?.aborted) throw error
-    throw new ApiError(0, {})
+    throw new ApiError(method, 0, {})
   }
   if (response.ok) return response
   const problem: Partial<Problem> = await response.json().catch(() => ({}))
   const correlationId = problem.correlationId ?? response.headers.get('x-correlation-id') ?? undefined
-  throw new ApiError(response.status, { ...problem, ...(correlationId !== undefined && { correlationId }) })
+  throw new ApiError(method, response.status, { ...problem, ...(correlationId !== undefined && { correlationId }) })
 }
 
 /** Calls an endpoint; its type says the answer. */

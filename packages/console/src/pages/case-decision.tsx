@@ -1,11 +1,12 @@
 import type { decideCase } from '@pixgate/spec'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { ApiError, call, client, order, reads, type WholeCase } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
 import { Button, Field, Input, REASON_MIN, TextArea, useAmountError } from '../ui/controls.tsx'
-import { Amount, Table } from '../ui/data.tsx'
+import { Amount, dataCss, Table } from '../ui/data.tsx'
 import { announce, ErrorNotice, Notice, Waiting } from '../ui/feedback.tsx'
+import { useSubmit } from '../ui/submit.ts'
 import { Said, useWords } from '../words/words.tsx'
 import css from './case.module.css'
 
@@ -53,7 +54,7 @@ export function Decision({ whole }: { readonly whole: WholeCase }) {
   const option = whole.options.find(({ decision }) => decision === draft.decision)
   const body = option && bodyOf(draft, option, whole.version)
   const preview = usePreview(whole.id, body)
-  const { mutate, error, isPending, reset } = useMutation({
+  const { mutate, error, isPending, reset } = useSubmit({
     mutationFn: () =>
       order<typeof decideCase>('POST', `/operator/cases/${whole.id}/decisions`, {
         ...body,
@@ -241,7 +242,7 @@ function Preview({ preview: { data, error, isPending }, isComplete }: PreviewPro
           ) : (
             <Table
               caption={text.title}
-              columns={[[words.account], [text.before, 'end'], [text.change, 'end'], [text.after, 'end']]}
+              columns={[[words.account], [text.before, 'wide-end'], [text.change, 'end'], [text.after, 'end']]}
             >
               {effects.accounts.map(({ account, changeCents }) => (
                 <AccountRow key={account} account={account} before={before(account)} change={changeCents} />
@@ -269,8 +270,15 @@ function AccountRow({ account, before, change }: AccountRowProps) {
   const sign = account === 'settlement' ? -1 : 1
   return (
     <tr>
-      <td>{words.accounts[account]}</td>
-      <td data-kind="end">{before !== undefined && <Amount cents={sign * before} />}</td>
+      <td>
+        {words.accounts[account]}
+        {before !== undefined && (
+          <span className={dataCss.narrow}>
+            {words.cases.preview.before}: <Amount cents={sign * before} />
+          </span>
+        )}
+      </td>
+      <td data-kind="wide-end">{before !== undefined && <Amount cents={sign * before} />}</td>
       <td data-kind="end">
         <strong>
           <Amount cents={sign * change} isSigned />

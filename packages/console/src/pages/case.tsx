@@ -1,5 +1,5 @@
 import type { noteCase } from '@pixgate/spec'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { ApiError, call, client, reads, type WholeCase } from '../api.ts'
@@ -8,6 +8,7 @@ import { OperationBadge } from '../states.tsx'
 import { BackLink, Button, Field, TextArea } from '../ui/controls.tsx'
 import { Amount, Badge, Bytes, Facts, textOfBase64, When } from '../ui/data.tsx'
 import { announce, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { useSubmit } from '../ui/submit.ts'
 import { Said, useWords } from '../words/words.tsx'
 import css from './case.module.css'
 import { Decision } from './case-decision.tsx'
@@ -153,7 +154,7 @@ function Note({ id }: { readonly id: string }) {
   const words = useWords()
   const mayOrder = useMay('operator')
   const [text, setText] = useState('')
-  const { mutate, error, isPending } = useMutation({
+  const { mutate, error, isPending } = useSubmit({
     mutationFn: () => call<typeof noteCase>('POST', `/operator/cases/${id}/notes`, { body: { text: text.trim() } }),
     onSuccess: () => {
       setText('')

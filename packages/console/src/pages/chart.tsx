@@ -33,7 +33,7 @@ export function FlowChart({ hours }: Flow) {
         <span>{format.hour(hours[hours.length >> 1]?.at ?? '')}</span>
         <span>{format.hour(hours.at(-1)?.at ?? '')}</span>
       </div>
-      <Figures hours={hours} />
+      {hours.some(({ inCents, outCents }) => inCents + outCents > 0) && <Figures hours={hours} />}
     </figure>
   )
 }

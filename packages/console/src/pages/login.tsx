@@ -1,9 +1,9 @@
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../api.ts'
 import { logIn } from '../session.tsx'
 import { Button, Field, Input } from '../ui/controls.tsx'
 import { ErrorNotice, errorText } from '../ui/feedback.tsx'
+import { useSubmit } from '../ui/submit.ts'
 import { useWords } from '../words/words.tsx'
 import css from './login.module.css'
 
@@ -17,7 +17,7 @@ interface LoginProps {
 export function Login({ link, hasEnded = false }: LoginProps) {
   const words = useWords()
   const [token, setToken] = useState('')
-  const { mutate, error, isPending, variables } = useMutation({ mutationFn: logIn })
+  const { mutate, error, isPending, variables } = useSubmit({ mutationFn: logIn })
   const isUsed = useRef(false)
   useEffect(() => {
     if (link === undefined || isUsed.current) return

@@ -1,5 +1,5 @@
 import type { getCashOutSwitch, setCashOutSwitch } from '@pixgate/spec'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { call, client, type Overview as OverviewData, reads } from '../api.ts'
@@ -8,6 +8,7 @@ import { Button, ReasonField } from '../ui/controls.tsx'
 import { Ago, Amount, Badge, Table, type Tone } from '../ui/data.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { useSubmit } from '../ui/submit.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import { FlowChart } from './chart.tsx'
 import css from './overview.module.css'
@@ -118,17 +119,19 @@ function Balances({ accounts }: { readonly accounts: OverviewData['accounts'] })
       <p className={css.balance}>
         <Amount cents={balance('available')} />
       </p>
-      <Table caption={words.overview.balances} columns={[[words.account], [words.balance, 'end']]}>
-        {others.map(({ account, balanceCents }) => (
-          <tr key={account}>
-            <td>{words.accounts[account]}</td>
-            <td data-kind="end">
-              {/* The bank's account is negative in the books where the bank holds our money. */}
-              <Amount cents={account === 'settlement' ? -balanceCents : balanceCents} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      {others.length > 0 && (
+        <Table caption={words.overview.balances} columns={[[words.account], [words.balance, 'end']]}>
+          {others.map(({ account, balanceCents }) => (
+            <tr key={account}>
+              <td>{words.accounts[account]}</td>
+              <td data-kind="end">
+                {/* The bank's account is negative in the books where the bank holds our money. */}
+                <Amount cents={account === 'settlement' ? -balanceCents : balanceCents} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
     </section>
   )
 }
@@ -227,7 +230,7 @@ function SwitchDialog({ isEnabled, onClose }: { readonly isEnabled: boolean; rea
   const words = useWords()
   const text = words.overview.switch
   const [reason, setReason] = useState('')
-  const { mutate, error, isPending } = useMutation({
+  const { mutate, error, isPending } = useSubmit({
     mutationFn: async () => {
       const seen = isEnabled ? undefined : await call<typeof getCashOutSwitch>('GET', '/operator/cash-out-switch')
       const body = { enabled: !isEnabled, reason, ...(seen && { version: seen.version }) }

@@ -1,5 +1,4 @@
 import type { refundPayment, sharedWithOperators } from '@pixgate/spec'
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { call, client, type Operation, order } from '../api.ts'
@@ -8,6 +7,7 @@ import { useMay, useSession } from '../session.tsx'
 import { Button, Field, Input, ReasonField, useAmountError } from '../ui/controls.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
+import { useSubmit } from '../ui/submit.ts'
 import { useWords } from '../words/words.tsx'
 import css from './payment.module.css'
 
@@ -75,7 +75,7 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
   const [reason, setReason] = useState('')
   const cents = centsOf(amount)
   const amountError = useAmountError(amount, most)
-  const { mutate, error, isPending } = useMutation({
+  const { mutate, error, isPending } = useSubmit({
     mutationFn: () =>
       order<typeof refundPayment>('POST', '/operator/refunds', {
         cashInId: operation.id,
@@ -126,7 +126,7 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
 function CancelDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const words = useWords()
   const text = words.payment.cancel
-  const { mutate, error, isPending } = useMutation({
+  const { mutate, error, isPending } = useSubmit({
     mutationFn: () =>
       call<(typeof sharedWithOperators)['cancelOperatorCharge']>('POST', `/operator/cash-ins/${id}/cancel`),
     onSuccess: ({ status }) => {

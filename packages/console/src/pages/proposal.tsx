@@ -1,11 +1,11 @@
 import type { decideCaseProposal } from '@pixgate/spec'
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call, client } from '../api.ts'
 import { useMay, useSession } from '../session.tsx'
 import { Button, ReasonField } from '../ui/controls.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice } from '../ui/feedback.tsx'
+import { useSubmit } from '../ui/submit.ts'
 import { useWords } from '../words/words.tsx'
 import css from './case.module.css'
 
@@ -21,7 +21,7 @@ interface VerdictProps {
 function VerdictDialog({ title, isApproval, onClose, decide }: VerdictProps) {
   const words = useWords()
   const [reason, setReason] = useState('')
-  const { mutate, error, isPending } = useMutation({
+  const { mutate, error, isPending } = useSubmit({
     mutationFn: () => decide({ approved: isApproval, reason: reason.trim() }),
     onSuccess: () => {
       announce(isApproval ? words.approvals.approved : words.approvals.refused)

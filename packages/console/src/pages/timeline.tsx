@@ -1,5 +1,5 @@
 import type { sharedWithOperators } from '@pixgate/spec'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode, useState } from 'react'
 import { call, client, type Operation, type OperationKind, reads, type Timeline } from '../api.ts'
 import { dayKey } from '../format.ts'
@@ -9,6 +9,7 @@ import { Button, Choice } from '../ui/controls.tsx'
 import { Amount, Badge, Bytes, Facts, Table, type Tone, textOfBase64, When } from '../ui/data.tsx'
 import { announce, CopyText, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
+import { useSubmit } from '../ui/submit.ts'
 import { Said, useFormat, useWords, type Words } from '../words/words.tsx'
 import css from './timeline.module.css'
 
@@ -314,7 +315,7 @@ function Attempts({ id }: { readonly id: string }) {
   const { operator } = useSession()
   const mayOrder = useMay('operator')
   const { data, error } = useQuery(reads.delivery(id))
-  const resend = useMutation({
+  const resend = useSubmit({
     mutationFn: () =>
       call<(typeof sharedWithOperators)['resendOperatorDelivery']>('POST', `/operator/webhook-deliveries/${id}/resend`),
     onSuccess: () => {

@@ -68,7 +68,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
 
 interface TableProps {
   readonly caption: string
-  readonly columns: readonly (readonly [name: string, kind?: 'end' | 'wide' | 'hidden'])[]
+  readonly columns: readonly (readonly [name: string, kind?: 'end' | 'wide' | 'wide-end'])[]
   readonly children: ReactNode
 }
 
@@ -81,7 +81,7 @@ export function Table({ caption, columns, children }: TableProps) {
         <tr>
           {columns.map(([name, kind]) => (
             <th key={name} scope="col" data-kind={kind}>
-              {kind === 'hidden' ? <span className="visually-hidden">{name}</span> : name}
+              {name}
             </th>
           ))}
         </tr>

@@ -21,6 +21,8 @@ export function Dialog({ title, onClose, children, look = 'form', isLight = fals
     const dialog = ref.current
     if (!dialog) return undefined
     dialog.showModal()
+    // Not the button that closes it, which comes first.
+    dialog.querySelector<HTMLElement>('input, textarea, select')?.focus()
     // Closed before it is removed: only then the focus goes back to where it was.
     return () => dialog.close()
   }, [])

@@ -48,7 +48,7 @@ export function ErrorNotice({ error, onRetry }: ErrorProps) {
   return (
     <div className={css.notice} data-tone="bad" role="alert">
       <p className={css.noticeTitle}>{errorText(error, words)}</p>
-      {help && (
+      {help && isApi && !error.isOfRead && (
         <p>
           {help.cause} {help.cure}
         </p>
@@ -78,6 +78,7 @@ export function ErrorNotice({ error, onRetry }: ErrorProps) {
 
 export function errorText(error: unknown, words: ReturnType<typeof useWords>): string {
   const code = error instanceof ApiError ? error.code : 'unknown'
+  if (code === 'internal_error' && error instanceof ApiError && error.isOfRead) return words.readFailed
   return words.errors[code] ?? words.errors.unknown
 }
 

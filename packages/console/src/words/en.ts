@@ -422,6 +422,7 @@ export const en: Words = {
   copy: 'Copy',
   copied: 'Copied.',
   copyFailed: 'It could not be copied.',
+  readFailed: 'The data could not be read.',
   tryAgain: 'Try again',
   loadMore: 'Load more',
   apply: 'Apply',

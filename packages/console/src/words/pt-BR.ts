@@ -452,6 +452,7 @@ export const ptBR = {
   copy: 'Copiar',
   copied: 'Copiado.',
   copyFailed: 'Não foi possível copiar.',
+  readFailed: 'Não foi possível ler os dados.',
   tryAgain: 'Tentar de novo',
   loadMore: 'Carregar mais',
   apply: 'Aplicar',

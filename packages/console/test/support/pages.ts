@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type Answers, startContractServer } from './contract-server.ts'
 
@@ -14,7 +14,6 @@ const isBuilt = existsSync(fileURLToPath(new URL('../../dist/index.html', import
 export const skip =
   executablePath === undefined ? 'no browser is installed' : isBuilt ? false : 'the console is not built'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
@@ -38,7 +37,7 @@ after(async () => {
 /** What a person or the browser would complain about. */
 async function faultsOf(page: Page): Promise<string[]> {
   const result: { violations: { id: string; nodes: { html: string }[] }[] } = await page.evaluate(
-    `(() => { const module = undefined, exports = undefined; ${AXE}; return axe.run(document, { runOnly: ${JSON.stringify(RULES)} }) })()`,
+    `(() => { const module = undefined, exports = undefined; ${axe.source}; return axe.run(document, { runOnly: ${JSON.stringify(RULES)} }) })()`,
   )
   const excess = await page.evaluate<number>(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
