@@ -34,6 +34,7 @@ const LICENCES = new Set([
   'BlueOak-1.0.0',
   'CC0-1.0',
   'PostgreSQL',
+  'Unlicense',
 ])
 
 /** Required settings of `.npmrc`. */

@@ -74,6 +74,13 @@ export interface EndpointInput<E extends Endpoint> {
   readonly body: Given<ShapeOf<E, 'body'>>
 }
 
+/** Body of an endpoint's successful answers; `undefined` without one. */
+export type EndpointAnswer<E extends Endpoint> = {
+  [Status in keyof E['responses']]: E['responses'][Status] extends { readonly schema: infer Shape extends TSchema }
+    ? Static<Shape>
+    : undefined
+}[keyof E['responses']]
+
 /** A validated body: optional fields that were `null` are removed. @source rules#http.16 */
 type Given<Body> = Body extends readonly unknown[]
   ? Body

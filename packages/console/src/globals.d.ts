@@ -1,0 +1,4 @@
+/** V8's; the specification sets it. */
+interface ErrorConstructor {
+  stackTraceLimit: number
+}

@@ -1,0 +1,150 @@
+import type { refundPayment, sharedWithOperators } from '@pixgate/spec'
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { call, client, type Operation, order } from '../api.ts'
+import { amountText, centsOf, reais } from '../format.ts'
+import { useMay, useSession } from '../session.tsx'
+import { Button, Field, Input, ReasonField, useAmountError } from '../ui/controls.tsx'
+import { Dialog, DialogButtons } from '../ui/dialog.tsx'
+import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
+import { useSubmit } from '../ui/submit.ts'
+import { useWords } from '../words/words.tsx'
+import css from './payment.module.css'
+
+/** What can be done with an operation, and why some of it cannot be done now. */
+
+type OfferedAction = Operation['actions'][number]
+
+export function PaymentActions({ operation }: { readonly operation: Operation }) {
+  const words = useWords()
+  const { operator } = useSession()
+  const mayOrder = useMay('operator')
+  const [open, setOpen] = useState<OfferedAction>()
+  const close = () => setOpen(undefined)
+  const codes: Readonly<Record<string, string>> = words.errors
+  const whyNot = ({ isOffered, whyNot: code }: OfferedAction) => {
+    if (!isOffered) return codes[code ?? ''] ?? code ?? words.errors.not_possible_in_state
+    return mayOrder ? undefined : words.roleMissing(words.roles[operator.role])
+  }
+  return (
+    <div className={css.actions}>
+      {operation.actions.map((action) => (
+        <Button
+          key={action.action}
+          look={action.action === 'refund' ? 'primary' : 'danger'}
+          whyNot={whyNot(action)}
+          onClick={() => setOpen(action)}
+        >
+          {words.payment.actions[action.action]}
+        </Button>
+      ))}
+      <CopyCurl id={operation.id} />
+      {open?.action === 'refund' && <RefundDialog operation={operation} action={open} onClose={close} />}
+      {open?.action === 'cancel' && <CancelDialog id={operation.id} onClose={close} />}
+    </div>
+  )
+}
+
+function CopyCurl({ id }: { readonly id: string }) {
+  const words = useWords()
+  const command = `curl -H "Authorization: Bearer $PIXGATE_OPERATOR_TOKEN" ${location.origin}/operator/operations/${id}`
+  const copy = () =>
+    navigator.clipboard.writeText(command).then(
+      () => announce(words.copied),
+      () => announce(words.copyFailed),
+    )
+  return (
+    <Button icon="copy" look="quiet" onClick={copy}>
+      {words.payment.curl}
+    </Button>
+  )
+}
+
+interface RefundProps {
+  readonly operation: Operation
+  readonly action: OfferedAction
+  readonly onClose: () => void
+}
+
+function RefundDialog({ operation, action, onClose }: RefundProps) {
+  const words = useWords()
+  const text = words.payment.refund
+  const [, navigate] = useLocation()
+  const most = action.maxCents ?? operation.valueCents
+  const [amount, setAmount] = useState(amountText(most))
+  const [reason, setReason] = useState('')
+  const cents = centsOf(amount)
+  const amountError = useAmountError(amount, most)
+  const { mutate, error, isPending } = useSubmit({
+    mutationFn: () =>
+      order<typeof refundPayment>('POST', '/operator/refunds', {
+        cashInId: operation.id,
+        valueCents: cents,
+        reason: reason.trim(),
+      }),
+    onSuccess: (answer) => {
+      void client.invalidateQueries()
+      onClose()
+      announce('refundId' in answer ? text.ordered : text.proposed)
+      navigate('refundId' in answer ? `/payments/${answer.refundId}` : `/cases/${answer.caseId}`)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (amountError === undefined && !isPending) mutate()
+  }
+  return (
+    <Dialog title={text.title} onClose={onClose}>
+      <form onSubmit={submit} className={css.form}>
+        <p>{text.hint(operation.name ?? words.payment.facts.payer)}</p>
+        <Field label={words.amount} hint={text.most(reais(most))} error={amountError}>
+          {(props) => (
+            <Input
+              {...props}
+              inputMode="decimal"
+              required
+              value={amount}
+              onChange={({ target }) => setAmount(target.value)}
+            />
+          )}
+        </Field>
+        <ReasonField value={reason} hint={text.reasonHint} onChange={setReason} />
+        {action.needsSecondPerson && <Notice tone="wait">{words.secondPerson}</Notice>}
+        {error && <ErrorNotice error={error} />}
+        <DialogButtons>
+          <Button onClick={onClose}>{words.cancel}</Button>
+          <Button type="submit" look="primary" isBusy={isPending}>
+            {action.needsSecondPerson ? text.propose : text.order}{' '}
+            {cents !== undefined && amountError === undefined && reais(cents)}
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  )
+}
+
+function CancelDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const words = useWords()
+  const text = words.payment.cancel
+  const { mutate, error, isPending } = useSubmit({
+    mutationFn: () =>
+      call<(typeof sharedWithOperators)['cancelOperatorCharge']>('POST', `/operator/cash-ins/${id}/cancel`),
+    onSuccess: ({ status }) => {
+      void client.invalidateQueries()
+      onClose()
+      announce(status === 'FAILED' ? text.done : text.asked)
+    },
+  })
+  return (
+    <Dialog title={text.title} onClose={onClose}>
+      <p>{text.hint}</p>
+      {error && <ErrorNotice error={error} />}
+      <DialogButtons>
+        <Button onClick={onClose}>{words.back}</Button>
+        <Button look="danger" isBusy={isPending} onClick={() => mutate()}>
+          {text.order}
+        </Button>
+      </DialogButtons>
+    </Dialog>
+  )
+}

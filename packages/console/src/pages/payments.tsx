@@ -1,0 +1,274 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import { type OperationKind, type OperationSummary, type Query, reads } from '../api.ts'
+import { amountText, centsOf, dayKey, daysBefore } from '../format.ts'
+import { isOutgoing, OperationBadge, statesOf, stateText } from '../states.tsx'
+import { Button, Choice, Field, Input, Select } from '../ui/controls.tsx'
+import { Amount, dataCss, Table, When } from '../ui/data.tsx'
+import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { useRowKeys } from '../ui/keys.ts'
+import { useFormat, useWords } from '../words/words.tsx'
+import { saveCsv } from './csv.ts'
+import css from './list.module.css'
+
+/** Charges, payouts, refunds and adjustments in one list; its filters are in the address. */
+
+const KINDS: readonly OperationKind[] = ['cash_in', 'cash_out', 'refund_in', 'adjustment']
+
+const FILTERS = [
+  'kind',
+  'status',
+  'from',
+  'to',
+  'paid_from',
+  'paid_to',
+  'min_cents',
+  'max_cents',
+  'document',
+  'key',
+] as const
+
+type Filters = Partial<Record<(typeof FILTERS)[number], string>>
+
+/** Filters in the address, and what sets some of them. */
+function useFilters(): [Filters, (next: Filters) => void] {
+  const [params, setParams] = useSearchParams()
+  const filters = Object.fromEntries(
+    FILTERS.flatMap((name) => {
+      const value = params.get(name)
+      return value ? [[name, value]] : []
+    }),
+  ) as Filters
+  const set = (next: Filters) => {
+    const given = Object.entries({ ...filters, ...next }).filter((entry): entry is [string, string] =>
+      Boolean(entry[1]),
+    )
+    setParams(new URLSearchParams(given), { replace: true })
+  }
+  return [filters, set]
+}
+
+export function Payments() {
+  const words = useWords()
+  const [filters, set] = useFilters()
+  const list = useInfiniteQuery(reads.operations(filters as Query))
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? []
+  const isFiltered = Object.keys(filters).length > 0
+  useRowKeys()
+  return (
+    <>
+      <header className={css.head}>
+        <h1>{words.nav.payments}</h1>
+        <Button icon="download" whyNot={undefined} aria-disabled={rows.length === 0} onClick={useCsv(rows)}>
+          {words.payments.csv}
+        </Button>
+      </header>
+      <FilterBar filters={filters} set={set} />
+      {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
+      {list.isPending && <Waiting lines={9} />}
+      {list.data && rows.length === 0 && <NoRows isFiltered={isFiltered} clear={() => set(NO_FILTERS)} />}
+      {rows.length > 0 && <Rows rows={rows} />}
+      {list.hasNextPage && (
+        <p className={css.more}>
+          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            {words.loadMore}
+          </Button>
+        </p>
+      )}
+    </>
+  )
+}
+
+const NO_FILTERS: Filters = Object.fromEntries(FILTERS.map((name) => [name, '']))
+
+function NoRows({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }) {
+  const words = useWords()
+  return isFiltered ? (
+    <Empty title={words.payments.noMatch} action={<Button onClick={clear}>{words.clearFilters}</Button>}>
+      {words.payments.noMatchHint}
+    </Empty>
+  ) : (
+    <Empty title={words.payments.none}>{words.payments.noneHint}</Empty>
+  )
+}
+
+function Rows({ rows }: { readonly rows: readonly OperationSummary[] }) {
+  const words = useWords()
+  return (
+    <Table
+      caption={words.nav.payments}
+      columns={[[words.who], [words.kind, 'wide'], [words.when, 'wide'], [words.state, 'wide'], [words.amount, 'end']]}
+    >
+      {rows.map((row) => (
+        <tr key={row.id}>
+          <td>
+            <Link href={`/payments/${row.id}`} className={dataCss.rowLink ?? ''} data-row="">
+              {row.name ?? words.kinds[row.kind]}
+            </Link>
+            <span className={dataCss.sub}>{row.externalId}</span>
+            <span className={dataCss.narrow}>
+              <OperationBadge operation={row} />
+              <span className={css.small}>
+                {words.kinds[row.kind]} · <When at={row.createdAt} />
+              </span>
+            </span>
+          </td>
+          <td data-kind="wide">{words.kinds[row.kind]}</td>
+          <td data-kind="wide">
+            <When at={row.createdAt} />
+          </td>
+          <td data-kind="wide">
+            <OperationBadge operation={row} />
+          </td>
+          <td data-kind="end">
+            <Amount cents={isOutgoing(row) ? -row.valueCents : row.valueCents} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+/** Writes the rows that are loaded as a file. */
+function useCsv(rows: readonly OperationSummary[]): () => void {
+  const words = useWords()
+  const format = useFormat()
+  return () => {
+    if (rows.length === 0) return
+    const { columns } = words.payments
+    const head = Object.values(columns)
+    const lines = rows.map((row) => [
+      format.day(row.createdAt),
+      format.time(row.createdAt),
+      words.kinds[row.kind],
+      stateText(row, words),
+      row.name ?? '',
+      row.document ?? '',
+      row.pixKey ?? '',
+      amountText(isOutgoing(row) ? -row.valueCents : row.valueCents),
+      amountText(row.feeCents),
+      row.externalId,
+      row.endToEndId ?? '',
+      row.settledAt ? format.moment(row.settledAt) : '',
+      row.description ?? '',
+      row.id,
+    ])
+    saveCsv(`pixgate-${dayKey(Date.now())}.csv`, [head, ...lines])
+  }
+}
+
+interface FilterProps {
+  readonly filters: Filters
+  readonly set: (next: Filters) => void
+}
+
+const PERIODS = { today: 0, week: 6, month: 29 } as const
+
+function FilterBar({ filters, set }: FilterProps) {
+  const words = useWords()
+  const text = words.payments
+  const kind = KINDS.find((name) => name === filters.kind)
+  const today = dayKey(Date.now())
+  const period = Object.entries(PERIODS).find(
+    ([, days]) => filters.from === daysBefore(today, days) && !filters.to,
+  )?.[0]
+  const isOpen = FILTERS.slice(3).some((name) => filters[name])
+  return (
+    <div className={css.filters}>
+      <Choice
+        label={words.kind}
+        value={kind ?? 'all'}
+        options={[['all', words.all], ...KINDS.map((name) => [name, words.kindsMany[name]] as const)]}
+        onChange={(next) => set({ kind: next === 'all' ? '' : next, status: '' })}
+      />
+      <div className={css.selects}>
+        {kind && (
+          <Select
+            aria-label={words.state}
+            value={filters.status ?? ''}
+            onChange={({ target }) => set({ status: target.value })}
+          >
+            <option value="">{text.anyState}</option>
+            {statesOf(kind, words).map(([status, name]) => (
+              <option key={status} value={status}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        )}
+        <Select
+          aria-label={text.period}
+          value={period ?? (filters.from || filters.to ? 'other' : '')}
+          onChange={({ target }) => {
+            const days = PERIODS[target.value as keyof typeof PERIODS]
+            if (target.value !== 'other') set({ from: days === undefined ? '' : daysBefore(today, days), to: '' })
+          }}
+        >
+          <option value="">{text.anyPeriod}</option>
+          <option value="today">{text.today}</option>
+          <option value="week">{text.week}</option>
+          <option value="month">{text.month}</option>
+          {!period && (filters.from || filters.to) && <option value="other">{text.other}</option>}
+        </Select>
+      </div>
+      <details className={css.moreFilters} open={isOpen}>
+        <summary>{text.moreFilters}</summary>
+        <MoreFilters key={JSON.stringify(filters)} filters={filters} set={set} />
+      </details>
+    </div>
+  )
+}
+
+/** Applied together: each change of the address is a request, and one of a document leaves an audit row. */
+function MoreFilters({ filters, set }: FilterProps) {
+  const words = useWords()
+  const text = words.payments
+  const shown = (cents: string | undefined) => (cents === undefined ? '' : amountText(Number(cents)))
+  const [draft, setDraft] = useState<Filters>({
+    ...filters,
+    min_cents: shown(filters.min_cents),
+    max_cents: shown(filters.max_cents),
+  })
+  const input = (name: keyof Filters, more: { type?: string; maxLength?: number; inputMode?: 'decimal' } = {}) => ({
+    ...more,
+    value: draft[name] ?? '',
+    onChange: ({ target }: { target: { value: string } }) => setDraft({ ...draft, [name]: target.value }),
+  })
+  const wrong = (name: 'min_cents' | 'max_cents') =>
+    draft[name] && centsOf(draft[name]) === undefined ? words.amountWrong : undefined
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (wrong('min_cents') || wrong('max_cents')) return
+    const cents = (text: string | undefined) => (text ? String(centsOf(text)) : '')
+    set({ ...NO_FILTERS, ...draft, min_cents: cents(draft.min_cents), max_cents: cents(draft.max_cents) })
+  }
+  return (
+    <form className={css.form} onSubmit={submit}>
+      <Field label={text.from}>{(props) => <Input {...props} {...input('from', { type: 'date' })} />}</Field>
+      <Field label={text.to}>{(props) => <Input {...props} {...input('to', { type: 'date' })} />}</Field>
+      <Field label={text.paidFrom}>{(props) => <Input {...props} {...input('paid_from', { type: 'date' })} />}</Field>
+      <Field label={text.paidTo}>{(props) => <Input {...props} {...input('paid_to', { type: 'date' })} />}</Field>
+      <Field label={text.min} error={wrong('min_cents')}>
+        {(props) => <Input {...props} {...input('min_cents', { inputMode: 'decimal' })} placeholder="0,00" />}
+      </Field>
+      <Field label={text.max} error={wrong('max_cents')}>
+        {(props) => <Input {...props} {...input('max_cents', { inputMode: 'decimal' })} placeholder="0,00" />}
+      </Field>
+      <Field label={text.document} hint={text.audited}>
+        {(props) => <Input {...props} {...input('document', { maxLength: 18 })} />}
+      </Field>
+      <Field label={text.key} hint={text.audited}>
+        {(props) => <Input {...props} {...input('key', { maxLength: 77 })} />}
+      </Field>
+      <div className={css.formButtons}>
+        <Button type="submit" look="primary">
+          {words.apply}
+        </Button>
+        <Button look="quiet" onClick={() => set(NO_FILTERS)}>
+          {words.clearFilters}
+        </Button>
+      </div>
+    </form>
+  )
+}

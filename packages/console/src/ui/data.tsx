@@ -1,0 +1,122 @@
+import type { ReactNode } from 'react'
+import { reais, signedReais } from '../format.ts'
+import { useFormat, useWords } from '../words/words.tsx'
+import css from './data.module.css'
+
+/** How values are shown: states, amounts, times, facts, tables. */
+
+export type Tone = 'ok' | 'wait' | 'bad' | 'calm'
+
+export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  return (
+    <span className={css.badge} data-tone={tone}>
+      {children}
+    </span>
+  )
+}
+
+interface AmountProps {
+  readonly cents: number
+  /** Shows a plus, too. */
+  readonly isSigned?: boolean
+}
+
+export function Amount({ cents, isSigned = false }: AmountProps) {
+  return <span className={css.amount}>{isSigned ? signedReais(cents) : reais(cents)}</span>
+}
+
+/** A time; the whole of it on hover. */
+export function When({
+  at,
+  as = 'short',
+}: {
+  readonly at: string
+  readonly as?: 'short' | 'moment' | 'time' | 'hour'
+}) {
+  const format = useFormat()
+  return (
+    <time dateTime={at} title={`${format.day(at)} ${format.time(at)}`} className={css.when}>
+      {format[as](at)}
+    </time>
+  )
+}
+
+export function Ago({ at }: { readonly at: string }) {
+  const format = useFormat()
+  return (
+    <time dateTime={at} title={`${format.day(at)} ${format.time(at)}`}>
+      {format.ago(at, Date.now())}
+    </time>
+  )
+}
+
+/** Names with their values; those without a value are left out. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className={css.facts}>
+      {facts.map(([name, value]) =>
+        value === null || value === undefined || value === '' || value === false ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
+
+interface TableProps {
+  readonly caption: string
+  readonly columns: readonly (readonly [name: string, kind?: 'end' | 'wide' | 'wide-end'])[]
+  readonly children: ReactNode
+}
+
+/** `wide` columns are left out on a phone, where the first column has their values. */
+export function Table({ caption, columns, children }: TableProps) {
+  return (
+    <table className={css.table}>
+      <caption className="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(([name, kind]) => (
+            <th key={name} scope="col" data-kind={kind}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  )
+}
+
+/** Text bytes of the bank or of a notification, JSON indented. */
+export function Bytes({ text }: { readonly text: string }) {
+  const words = useWords()
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard
+    <section className={css.bytes} tabIndex={0} aria-label={words.bytes}>
+      <pre>{indented(text)}</pre>
+    </section>
+  )
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** Text of Base64; bytes that are no UTF-8 show as U+FFFD. */
+export function textOfBase64(base64: string): string {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)))
+  } catch {
+    return base64
+  }
+}
+
+export { css as dataCss }

@@ -1,0 +1,1 @@
+export { errorHelp } from '@pixgate/spec'

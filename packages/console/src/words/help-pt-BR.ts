@@ -1,0 +1,1 @@
+export { errorHelpPtBr as errorHelp } from '@pixgate/spec'

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { browser, server, skip, testPages } from './support/pages.ts'
+
+testPages('examples', { colorScheme: 'dark', locale: 'pt-BR', width: 320 })
+testPages('logged-out', { colorScheme: 'light', locale: 'en', width: 1440 })
+
+test('the first page needs 8 requests and its icon, 160 kB of script and 20 kB of style at most, and no other origin', {
+  skip,
+}, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  const requested: string[] = []
+  const bytes = { script: 0, stylesheet: 0 }
+  page.on('request', (request) => requested.push(request.url()))
+  page.on('requestfinished', async (request) => {
+    const type = request.resourceType()
+    const body = await (await request.response())?.body()
+    if (body && (type === 'script' || type === 'stylesheet')) bytes[type] += gzipSync(body).length
+  })
+  await page.goto(`${server.address}/console/`, { waitUntil: 'load' })
+  await page.locator('h1').waitFor()
+  assert.deepEqual(
+    requested.filter((url) => !url.startsWith(server.address)),
+    [],
+  )
+  assert.ok(requested.filter((url) => !url.endsWith('.svg')).length <= 8, requested.join('\n'))
+  assert.ok(bytes.script > 0 && bytes.script <= 160_000, `${bytes.script} bytes of script`)
+  assert.ok(bytes.stylesheet > 0 && bytes.stylesheet <= 20_000, `${bytes.stylesheet} bytes of style`)
+  await page.close()
+})

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Answers, startContractServer } from './contract-server.ts'
+
+/** Pages in the installed browser: violations of the policy, what is not accessible, what is lost on a narrow screen. */
+
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const executablePath = BROWSERS.find((path) => existsSync(path))
+const isBuilt = existsSync(fileURLToPath(new URL('../../dist/index.html', import.meta.url)))
+export const skip =
+  executablePath === undefined ? 'no browser is installed' : isBuilt ? false : 'the console is not built'
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const PAGES = ['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown']
+
+export let server: Awaited<ReturnType<typeof startContractServer>>
+export let browser: Browser
+
+before(async () => {
+  if (skip) return
+  server = await startContractServer()
+  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run']
+  browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+})
+
+after(async () => {
+  await browser?.close()
+  server?.stop()
+})
+
+/** What a person or the browser would complain about. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const result: { violations: { id: string; nodes: { html: string }[] }[] } = await page.evaluate(
+    `(() => { const module = undefined, exports = undefined; ${axe.source}; return axe.run(document, { runOnly: ${JSON.stringify(RULES)} }) })()`,
+  )
+  const excess = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  return [
+    ...result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+    ...(excess > 0 ? [`scrolls sideways by ${excess} px`] : []),
+  ]
+}
+
+export interface Look {
+  readonly colorScheme: 'light' | 'dark'
+  readonly locale: 'pt-BR' | 'en'
+  readonly width: number
+}
+
+/** A test that opens each page with these answers of the service, and finds no fault. */
+export function testPages(answers: Answers, { colorScheme, locale, width }: Look): void {
+  test(`pages with ${answers}, ${colorScheme}, ${locale}, ${width} px`, { skip }, async () => {
+    server.answer(answers)
+    const context = await browser.newContext({ colorScheme, locale, viewport: { width, height: 800 } })
+    for (const path of answers === 'logged-out' ? ['/'] : PAGES) {
+      const page = await context.newPage()
+      const refused: string[] = []
+      page.on('pageerror', (error) => refused.push(String(error)))
+      page.on('console', (message) => {
+        if (/Content Security Policy|Trusted/i.test(message.text())) refused.push(message.text())
+      })
+      await page.goto(`${server.address}/console${path}`)
+      await page.locator('h1, [role=alert], main h2').first().waitFor()
+      assert.deepEqual([path, ...refused, ...(await faultsOf(page))], [path])
+      await page.close()
+    }
+    await context.close()
+  })
+}

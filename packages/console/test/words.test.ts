@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { adjustment, caseKinds, cashIn, cashOut, decisionGuards, journals, refundIn } from '@pixgate/spec'
+import { said } from '../src/words/said-pt-BR.ts'
+
+/** Sentences that the service sends in English and a page shows. */
+const sentences = new Set<string>([
+  ...[cashIn, cashOut, refundIn, adjustment].flatMap(({ lines, meanings, reasons }) => [
+    ...lines.map(({ says }) => says),
+    ...Object.values(meanings),
+    ...Object.values(reasons),
+  ]),
+  ...Object.values(caseKinds).flatMap((kind) => [
+    kind.meaning,
+    ...('decisions' in kind ? Object.values<string>(kind.decisions) : []),
+  ]),
+  ...Object.values(journals).map(({ meaning }) => meaning),
+  ...Object.values(decisionGuards),
+])
+
+test('every sentence of the specification that a page shows has a Portuguese one', () => {
+  assert.deepEqual(
+    [...sentences].filter((sentence) => !said[sentence]),
+    [],
+  )
+})
+
+test('no Portuguese sentence is left of one that the specification no longer has', () => {
+  assert.deepEqual(
+    Object.keys(said).filter((sentence) => !sentences.has(sentence)),
+    [],
+  )
+})
