@@ -44,8 +44,13 @@ export function nextDueAt(facts: CashInFacts, planned: number | null, nowMs: num
 
 /** Time of the next work while no status query is in flight; see the table in rules#cash-in.work. */
 export function restingDueAt(cashIn: CashIn, nowMs: number): number | null {
+  const times = restingTimes(cashIn, nowMs)
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+function restingTimes(cashIn: CashIn, nowMs: number): number[] {
   const paymentAt = isPaymentQueried(cashIn, nowMs) ? paymentQueryAt(cashIn, nowMs) : null
-  return earliest(earliest(dueByState(cashIn, nowMs), paymentAt), returnsAfterPause(cashIn, nowMs))
+  return [dueByState(cashIn, nowMs), paymentAt, returnsAfterPause(cashIn, nowMs)].filter((at) => at !== null)
 }
 
 /** A return whose step failed is retried after a pause. */
@@ -157,12 +162,12 @@ export function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd,
 }
 
 function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: CashIn, nowMs: number): number | null {
-  const resting = restingDueAt(after, nowMs)
-  if (isAnswered) return resting
+  if (isAnswered) return restingDueAt(after, nowMs)
   // The bank's answer already set the next query: keep it, unless `dueAt` is only the lease of this query.
   if (isPlannedByAnswer(after, nowMs) && dueAt !== null && dueAt > nowMs && dueAt !== facts.leaseUntil) return dueAt
-  const again = nowMs + inconclusiveDelayMs(after.facts)
-  return resting !== null && resting > nowMs ? Math.min(resting, again) : again
+  // An overdue late query must not hide when the case of a payment or return is due.
+  const later = restingTimes(after, nowMs).filter((at) => at > nowMs)
+  return Math.min(nowMs + inconclusiveDelayMs(after.facts), ...later)
 }
 
 /** The bank is queried until it reports an end. */

@@ -691,6 +691,16 @@ test('[cash-in.expired.4] [EX-9] where no statement is swept an expired charge i
   assert.deepEqual(askedAbout(unswept, NO_OUTCOME).waits, [3_300, 82_800, 0])
 })
 
+test('[cash-in.credits.4] [cash-in.returns.4] an overdue late query without an answer postpones the case of no payment or return', () => {
+  const since = NOW - 300_000
+  const unanswered = (facts: CashInFacts) =>
+    after(at('EXPIRED', { ...LEASED, facts: { expiredAt: since, inconclusive: 9, ...facts } }), SILENCE)
+  assert.equal(unanswered({}).dueAt, NOW + 3_600_000)
+  const payment = reportedPaymentsFact({ E9: { valueCents: 100_00, occurredAt: since, since } })
+  assert.equal(unanswered(payment).dueAt, NOW + 600_000)
+  assert.equal(unanswered({ ...REFUNDED, returns: { D1: { ...IN_DOUBT, since } } }).dueAt, NOW + 600_000)
+})
+
 test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is asked about for a day, then operator action is required', () => {
   const reported = after(at('PENDING', { expiresAt: NOW + 3 * 86_400_000 }), EVENT_PAYMENT)
   const { waits, opened } = askedAbout(reported, NO_OUTCOME)

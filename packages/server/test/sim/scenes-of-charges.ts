@@ -245,6 +245,19 @@ export const SCENES_OF_CHARGES: readonly Scene[] = [
     },
   },
   {
+    name: 'the bank names another reference, after its answer was missing',
+    reaches: [
+      'cash_in cash-in.states.6 PROVIDER_RESULT_UNKNOWN charge.accepted [reference differs] → RECONCILIATION_REQUIRED',
+    ],
+    lacks: LACKS,
+    play: async (stage) => {
+      const credited = await writtenOff(stage, 'silent')
+      forget(stage, credited)
+      stage.write(credited.id, { ask: 'renames' })
+      await stage.nudge(credited.id)
+    },
+  },
+  {
     name: 'the bank denies a charge that it took, after its time, when its answer is missing',
     reaches: [
       'cash_in cash-in.states.11 PROVIDER_RESULT_UNKNOWN charge.not_found [its time is over, absence is proven] → EXPIRED',

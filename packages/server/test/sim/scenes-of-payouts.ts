@@ -211,6 +211,28 @@ export const SCENES_OF_PAYOUTS: readonly Scene[] = [
     },
   },
   {
+    name: 'the bank restates what came back for a payout that had failed, and left all the same',
+    reaches: [
+      'cash_out cash-out.reversal.3 FAILED partner.returned [return restated] → FAILED',
+      'cash_out cash-out.cases.9 FAILED operator.explained [not money that arrived is in suspense, not money that left is in suspense] → FAILED',
+      'cash_out cash-out.cases.10 FAILED operator.asked_again [not no answer settles it] → FAILED',
+    ],
+    lacks: ['query-payout'],
+    play: async (stage) => {
+      await stage.paid()
+      const order = stage.orderAtBank(await stage.payout({ call: 'refuses falsely', ask: 'silent' }))
+      stage.world.bank.end(order, true)
+      await stage.settle()
+      stage.world.bank.bringBack(order, 100n, order.executions[0]?.id ?? '')
+      await tellReturn(stage, order, 0n)
+      await stage.decide(order.id, 'return_in_suspense', 'write_off')
+      await stage.decide(order.id, 'debit_in_suspense', 'write_off')
+      await tellReturn(stage, order, 1n)
+      await stage.decide(order.id, 'bank_contradicts', 'ask_again')
+      await stage.decide(order.id, 'bank_contradicts', 'close')
+    },
+  },
+  {
     name: 'of a payout under way the bank tells nothing but what was decided to be another’s',
     reaches: [
       'cash_out cash-out.states.15 DISPATCHED clock.overdue [the bank has had it for a day] → DISPATCHED',

@@ -154,6 +154,14 @@ export class Stage {
     }
   }
 
+  /** From now on one process alone works: what the other one knows becomes old. */
+  workAlone(place: 0 | 1): void {
+    const { processes, pausedUntil } = this.world
+    pausedUntil.clear()
+    const other = processes[1 - place]
+    if (other) pausedUntil.set(other.name, Number.POSITIVE_INFINITY)
+  }
+
   /** Of the processes that stand still, the one that would do so for the shortest time goes on. */
   resume(): void {
     const standing = [...this.world.pausedUntil].sort(([, one], [, other]) => one - other)
@@ -197,6 +205,22 @@ export class Stage {
       if (!decided) throw new Error(`${decision} is not offered for ${kind} of ${id}, or would not be true`)
       return decided
     })
+  }
+
+  /**
+   * An operator returns the payment in suspense of a charge to its payer.
+   * @param words what becomes of the calls about that refund
+   * @returns the refund’s id
+   */
+  async returnToPayer(id: string, words: Words = {}): Promise<string> {
+    this.world.script.writeNext('refund', () => [{ until: Number.POSITIVE_INFINITY, ...words }])
+    const known = new Set(this.world.tables.operations.keys())
+    await this.decide(id, 'payment_in_suspense', 'return_to_payer')
+    const made = [...this.world.tables.operations.values()].find(
+      (one) => one.kind === 'refund_in' && !known.has(one.id),
+    )
+    if (!made) throw new Error(`no refund of ${id} was ordered`)
+    return made.id
   }
 
   /** An operator refuses what waits to be sent. */
