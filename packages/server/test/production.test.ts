@@ -49,7 +49,7 @@ test('[production.2] a secret that is too short is told that, once', () => {
 test('[production.2] the database’s password is none of a document, nor a common word', () => {
   const of = (password: string) => faultsOf({ DATABASE_URL: `postgres://pix:${password}@127.0.0.1/pix` })
   const refused = ['DATABASE_URL has a password that is easy to guess: make one with openssl rand -hex 32']
-  for (const password of ['choose-one', 'PASSWORD', 'changeme', 'postgres', 'pixgate123', '123456']) {
+  for (const password of ['choose-one', 'choose-another', 'PASSWORD', 'changeme', 'postgres', 'pixgate123', '123456']) {
     assert.deepEqual(of(password), refused, password)
   }
   for (const password of [CANARY, 'kV3xO9d2']) assert.deepEqual(of(password), [], password)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -24,9 +23,8 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../../packages/sandbox/src/postgres/embedded-postgres.ts'
-import { cashInRequest, payment, testEngine } from '../../../packages/server/test/support/engine.ts'
 import { migratedPostgres } from '../../../packages/server/test/support/migrated-postgres.ts'
-import { ROOT } from '../../check/repository.ts'
+import { pay, totals } from './books.ts'
 import { blocksOf } from './guide.ts'
 import { endOf, nameOf } from './installation.ts'
 
@@ -212,28 +210,6 @@ function inSession(session: pg.Client): Session {
     },
     end: () => session.end(),
   }
-}
-
-/** Books so many payments of charges, as the service does. */
-async function pay(t: TestContext, url: string, count: number): Promise<void> {
-  const { cashIns, ids } = testEngine(t, url)
-  for (let paid = 0; paid < count; paid++) {
-    const id = ids.uuid()
-    await cashIns.create(cashInRequest({ id, externalId: id }))
-    const endToEndId = `E${randomUUID().replaceAll('-', '').slice(1)}`
-    await cashIns.apply(id, { on: 'partner.confirmed', payment: payment({ endToEndId }), transactionId: id })
-  }
-}
-
-/** What `pixgate verify-ledger` says the accounts have, after it has found no drift. */
-function totals(url: string): unknown {
-  const program = [join(ROOT, 'packages/server/bin/pixgate.mjs'), 'verify-ledger', '--json']
-  const { status, stdout, stderr } = spawnSync(process.execPath, program, {
-    env: { DATABASE_URL: url },
-    encoding: 'utf8',
-  })
-  assert.equal(status, 0, stdout + stderr)
-  return JSON.parse(stdout).trialBalance
 }
 
 async function sessionOf(t: TestContext, url: string): Promise<pg.Client> {

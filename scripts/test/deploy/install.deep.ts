@@ -1,24 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { parseEnv } from 'node:util'
-import { startEmbeddedPostgres } from '../../../packages/sandbox/src/postgres/embedded-postgres.ts'
-import { administer } from '../../../packages/server/test/support/database.ts'
 import { testPort } from '../../../packages/server/test/support/port.ts'
 import { ROOT } from '../../check/repository.ts'
 import { blocksOf } from './guide.ts'
@@ -27,6 +12,7 @@ import {
   endOf,
   type Machine,
   placeProgram,
+  preparedDatabase,
   productionSettings,
   ready,
   settingsFile,
@@ -47,7 +33,7 @@ test('the guide’s lines install, migrate, start, check and stop the server, on
   assert.ok(prepare && install && configure && migrate && api && worker && check && more.length === 0)
   const { succeed } = machine
 
-  const { server, owner } = await makeDatabase(t)
+  const { server, owner } = await preparedDatabase(t)
   await succeed(prepare)
   giveScripts(machine.folder)
   await succeed(install)
@@ -207,26 +193,6 @@ async function assertInstalled(folder: string): Promise<void> {
 async function statusOfSwitch(port: number): Promise<number> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   return (await fetch(`http://127.0.0.1:${port}/operator/cash-out-switch`, { headers })).status
-}
-
-/** A PostgreSQL of its own, as the first lines of the guide prepare it. */
-async function makeDatabase(t: TestContext): Promise<{ server: string; owner: string }> {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'pixgate-install-'))
-  // As root, PostgreSQL runs as another user, who must be able to enter.
-  chmodSync(dataDirectory, 0o711)
-  const postgres = await startEmbeddedPostgres({ dataDirectory })
-  t.after(async () => {
-    await postgres.stop()
-    rmSync(dataDirectory, { recursive: true })
-  })
-  const [password, another] = [randomUUID(), randomUUID()]
-  const chosen = blocksOf(HEADING, 'sql').join('').replace('choose-one', password).replace('choose-another', another)
-  const statements = chosen.split(';')
-  for (const statement of statements.filter((text) => text.trim() !== '')) await administer(postgres.url, statement)
-  const url = new URL(postgres.url)
-  const of = (login: string) =>
-    `postgres://${login}@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
-  return { server: of(`pixgate_server:${another}`), owner: of(`pixgate_owner:${password}`) }
 }
 
 /** What a shell would take for something else. */

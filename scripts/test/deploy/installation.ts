@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -18,8 +19,11 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { type Account, accountForNewCluster } from '../../../packages/sandbox/src/postgres/account.ts'
+import { startEmbeddedPostgres } from '../../../packages/sandbox/src/postgres/embedded-postgres.ts'
+import { administer } from '../../../packages/server/test/support/database.ts'
 import { ROOT } from '../../check/repository.ts'
 import { buildContext } from './build-context.ts'
+import { blocksOf } from './guide.ts'
 
 /** How a program ended. */
 export interface Ended {
@@ -149,6 +153,29 @@ export function settingsFile(values: Readonly<Record<string, string>>): string {
   return Object.entries(values)
     .map(([name, value]) => `${name}='${value}'\n`)
     .join('')
+}
+
+/** A PostgreSQL of its own, as the guide’s first lines prepare it. */
+export async function preparedDatabase(t: TestContext): Promise<{ server: string; owner: string }> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'pixgate-install-'))
+  // As root, PostgreSQL runs as another user, who must be able to enter.
+  chmodSync(dataDirectory, 0o711)
+  const postgres = await startEmbeddedPostgres({ dataDirectory })
+  t.after(async () => {
+    await postgres.stop()
+    rmSync(dataDirectory, { recursive: true })
+  })
+  const [password, another] = [randomUUID(), randomUUID()]
+  const chosen = blocksOf('Starting it for real', 'sql')
+    .join('')
+    .replace('choose-one', password)
+    .replace('choose-another', another)
+  const statements = chosen.split(';')
+  for (const statement of statements.filter((text) => text.trim() !== '')) await administer(postgres.url, statement)
+  const url = new URL(postgres.url)
+  const of = (login: string) =>
+    `postgres://${login}@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
+  return { server: of(`pixgate_server:${another}`), owner: of(`pixgate_owner:${password}`) }
 }
 
 /** What production needs. */

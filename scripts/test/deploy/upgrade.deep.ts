@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -18,9 +19,10 @@ test('the installed version is kept, then the new one starts in its place and th
   mkdirSync(join(folder, 'opt/pixgate/bin'))
   placeProgram(join(folder, 'opt/pixgate/bin/pixgate'), 'echo "the version before"')
   const { url: owner } = await testDatabase(t)
-  await administer(owner, makeLogin)
+  const password = randomUUID()
+  await administer(owner, makeLogin.replace('choose-another', password))
   t.after(() => administer(process.env.PIXGATE_TEST_DATABASE_URL ?? '', 'DROP ROLE pixgate_server'))
-  const server = as(owner, { role: 'pixgate_server', password: 'choose-another' })
+  const server = as(owner, { role: 'pixgate_server', password })
   const settings = {
     pixgate: productionSettings({ DATABASE_URL: server, PORT: '0' }),
     migration: { PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: owner },

@@ -96,7 +96,7 @@ const BITS_MIN = 56
 
 /** Placeholders of secrets in documents and examples. */
 const PLACEHOLDER =
-  /change.?(me|it)|choose.?(one|me)|replace.?(me|this|with)|fill.?(me|in)|your.?(own.?)?(secret|token|key|password)|placeholder|example/i
+  /change.?(me|it)|choose.?(one|another|me)|replace.?(me|this|with)|fill.?(me|in)|your.?(own.?)?(secret|token|key|password)|placeholder|example/i
 
 /** Words that guessing starts with, and labels beside a secret. They add no entropy. */
 const COMMON =

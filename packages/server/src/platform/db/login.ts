@@ -127,7 +127,7 @@ const SAYS: Readonly<Record<string, string>> = {
   creates: 'may create objects in the schema',
   'creates schemas': 'may create schemas in the database',
   temporary:
-    'may make temporary tables, as everybody may in a database of PostgreSQL until its owner says otherwise (REVOKE TEMPORARY ON DATABASE … FROM PUBLIC)',
+    'may make temporary tables, as everybody may after a restore from a dump until `pixgate migrate` ran (REVOKE TEMPORARY ON DATABASE … FROM PUBLIC)',
   'disables triggers': 'may switch triggers off (session_replication_role)',
   'table right': `may do what ${APPLICATION_ROLE} may not`,
   'column right': `may do what ${APPLICATION_ROLE} may not`,

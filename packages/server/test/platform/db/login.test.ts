@@ -93,7 +93,7 @@ test('[database.10] refused: whoever owns the database, its schema, a table or a
 })
 
 const TEMPORARY =
-  'may make temporary tables, as everybody may in a database of PostgreSQL until its owner says otherwise (REVOKE TEMPORARY ON DATABASE … FROM PUBLIC)'
+  'may make temporary tables, as everybody may after a restore from a dump until `pixgate migrate` ran (REVOKE TEMPORARY ON DATABASE … FROM PUBLIC)'
 
 const RIGHTS: readonly (readonly [right: string, says: string])[] = [
   ['DELETE ON audit', 'may do what pixgate_app may not (DELETE on audit)'],
