@@ -1,8 +1,9 @@
 import type { decideCase } from '@pixgate/spec'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useId, useState } from 'react'
-import { ApiError, call, client, order, reads, type WholeCase } from '../api.ts'
+import { ApiError, call, client, type OperationKind, order, reads, type WholeCase } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
+import { stateText } from '../states.tsx'
 import { Button, Field, Input, REASON_MIN, TextArea, useAmountError } from '../ui/controls.tsx'
 import { Amount, dataCss, Table } from '../ui/data.tsx'
 import { announce, ErrorNotice, Notice, Waiting } from '../ui/feedback.tsx'
@@ -91,7 +92,7 @@ export function Decision({ whole }: { readonly whole: WholeCase }) {
       {option && (
         <>
           <Evidence option={option} draft={draft} setDraft={setDraft} />
-          <Preview preview={preview} isComplete={body !== undefined} />
+          <Preview preview={preview} isComplete={body !== undefined} kind={whole.operation?.kind} />
           {isProposal && <Notice tone="wait">{words.secondPerson}</Notice>}
           {error && <ErrorNotice error={error} />}
           <div>
@@ -123,11 +124,13 @@ function Options({ options, chosen, choose }: OptionsProps) {
           <input
             type="radio"
             name={name}
+            aria-label={words.decisions[option.decision]}
+            aria-describedby={`${name}-${option.decision}`}
             checked={option.decision === chosen}
             disabled={!option.isOffered}
             onChange={() => choose(option)}
           />
-          <span>
+          <span id={`${name}-${option.decision}`}>
             <strong>{words.decisions[option.decision]}</strong>
             <span className={css.quiet}>
               <Said text={option.meaning} />
@@ -221,9 +224,10 @@ function usePreview(id: string, body: object | undefined) {
 interface PreviewProps {
   readonly preview: ReturnType<typeof usePreview>
   readonly isComplete: boolean
+  readonly kind: OperationKind | undefined
 }
 
-function Preview({ preview: { data, error, isPending }, isComplete }: PreviewProps) {
+function Preview({ preview: { data, error, isPending }, isComplete, kind }: PreviewProps) {
   const words = useWords()
   const text = words.cases.preview
   const { data: overview } = useQuery(reads.overview())
@@ -249,7 +253,7 @@ function Preview({ preview: { data, error, isPending }, isComplete }: PreviewPro
               ))}
             </Table>
           )}
-          {effects && <Consequences effects={effects} />}
+          {effects && <Consequences effects={effects} kind={kind} />}
         </>
       )}
     </div>
@@ -289,7 +293,12 @@ function AccountRow({ account, before, change }: AccountRowProps) {
   )
 }
 
-function Consequences({ effects }: { readonly effects: Effects }) {
+interface ConsequencesProps {
+  readonly effects: Effects
+  readonly kind: OperationKind | undefined
+}
+
+function Consequences({ effects, kind: ofKind }: ConsequencesProps) {
   const words = useWords()
   const text = words.cases.preview
   const kinds: Readonly<Record<string, string>> = words.caseKinds
@@ -300,6 +309,15 @@ function Consequences({ effects }: { readonly effects: Effects }) {
           {text.books}: <Said text={meaning} />
         </li>
       ))}
+      {effects.operations
+        .filter(({ statusBefore, statusAfter }) => statusBefore !== statusAfter)
+        .map(({ id, statusBefore, statusAfter }) => (
+          <li key={id}>
+            {statusBefore === null
+              ? text.ordersRefund
+              : `${text.becomes}: ${ofKind ? stateText({ kind: ofKind, status: statusAfter }, words) : statusAfter}`}
+          </li>
+        ))}
       {effects.notifications.map(({ operationId, eventType, status }) => (
         <li key={`${operationId}-${eventType}`}>
           {text.notifies}: <code>{eventType}</code> {status}

@@ -6,7 +6,7 @@ import { ApiError, call, client, reads, type WholeCase } from '../api.ts'
 import { useMay, useSession } from '../session.tsx'
 import { OperationBadge } from '../states.tsx'
 import { BackLink, Button, Field, TextArea } from '../ui/controls.tsx'
-import { Amount, Badge, Bytes, Facts, textOfBase64, When } from '../ui/data.tsx'
+import { Amount, Badge, Bytes, Facts, KeptFacts, textOfBase64, When } from '../ui/data.tsx'
 import { announce, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { Said, useWords } from '../words/words.tsx'
@@ -71,7 +71,6 @@ function Loaded({ whole }: { readonly whole: WholeCase }) {
 function About({ whole }: { readonly whole: WholeCase }) {
   const words = useWords()
   const { operation, event } = whole
-  const reported = Object.entries((whole.facts ?? {}) as Record<string, unknown>)
   return (
     <section aria-labelledby="about" className={css.section}>
       <h2 id="about">{words.cases.about}</h2>
@@ -91,9 +90,10 @@ function About({ whole }: { readonly whole: WholeCase }) {
           [words.cases.opened, <When key="opened" at={whole.openedAt} as="moment" />],
           [words.cases.closedAt, whole.closedAt && <When at={whole.closedAt} as="moment" />],
           [words.cases.reference, whole.reference && <code>{whole.reference}</code>],
-          ...reported.map(([name, value]) => [name, <FactValue key={name} name={name} value={value} />] as const),
         ]}
       />
+      <h3>{words.cases.reported}</h3>
+      <KeptFacts value={whole.facts} />
       {event && (
         <details>
           <summary>{words.timeline.eventMore}</summary>
@@ -106,11 +106,6 @@ function About({ whole }: { readonly whole: WholeCase }) {
       )}
     </section>
   )
-}
-
-function FactValue({ name, value }: { readonly name: string; readonly value: unknown }) {
-  if (/[cC]ents$/.test(name) && typeof value === 'number') return <Amount cents={value} />
-  return <code>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</code>
 }
 
 /** What people have decided, proposed, approved, refused and noted. */

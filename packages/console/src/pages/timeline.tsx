@@ -6,7 +6,7 @@ import { dayKey } from '../format.ts'
 import { useMay, useSession } from '../session.tsx'
 import { stateText } from '../states.tsx'
 import { Button, Choice } from '../ui/controls.tsx'
-import { Amount, Badge, Bytes, Facts, Table, type Tone, textOfBase64, When } from '../ui/data.tsx'
+import { Amount, Badge, Bytes, Facts, KeptFacts, Table, type Tone, textOfBase64, When } from '../ui/data.tsx'
 import { announce, CopyText, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { useSubmit } from '../ui/submit.ts'
@@ -130,7 +130,7 @@ function requestEntry(request: NonNullable<Timeline['request']>, words: Words): 
             [words.correlationId, <CopyText key="correlation" text={correlationId} />],
           ]}
         />
-        <Document value={detail} />
+        <KeptFacts value={detail} />
       </More>
     ),
   }
@@ -169,11 +169,11 @@ function moveEntry(kind: OperationKind, move: Timeline['moves'][number], known: 
         <p className={css.quiet}>
           <code>{trigger}</code> · {text.version(version)}
         </p>
-        <Document value={facts} />
+        <KeptFacts value={facts} />
         {evidence !== null && evidence !== undefined && (
           <>
             <h3>{text.evidence}</h3>
-            <Document value={evidence} />
+            <KeptFacts value={evidence} />
           </>
         )}
       </More>
@@ -356,26 +356,5 @@ function Attempts({ id }: { readonly id: string }) {
         </Button>
       </div>
     </>
-  )
-}
-
-/** Facts as they are kept: names with values, or JSON where they are deeper. */
-function Document({ value }: { readonly value: unknown }) {
-  if (value === null || value === undefined) return null
-  if (typeof value === 'object' && Object.keys(value).length === 0) return null
-  const isFlat =
-    typeof value === 'object' && !Array.isArray(value) && Object.values(value).every((one) => typeof one !== 'object')
-  if (!isFlat) return <Bytes text={JSON.stringify(value)} />
-  return (
-    <Facts
-      facts={Object.entries(value).map(([name, one]) => [
-        name,
-        /[cC]ents$/.test(name) && typeof one === 'number' ? (
-          <Amount key={name} cents={one} />
-        ) : (
-          <code key={name}>{String(one)}</code>
-        ),
-      ])}
-    />
   )
 }

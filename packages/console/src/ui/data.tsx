@@ -66,6 +66,36 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
   )
 }
 
+/** Facts as they are kept: names with values, or JSON where they are deeper. */
+export function KeptFacts({ value }: { readonly value: unknown }) {
+  const words = useWords()
+  const names: Readonly<Record<string, string>> = words.factNames
+  if (value === null || value === undefined) return null
+  if (typeof value === 'object' && Object.keys(value).length === 0) return null
+  const isFlat =
+    typeof value === 'object' && !Array.isArray(value) && Object.values(value).every((one) => typeof one !== 'object')
+  if (!isFlat) return <Bytes text={JSON.stringify(value)} />
+  return (
+    <Facts
+      facts={Object.entries(value).map(([name, one]) => [
+        names[name] ?? name,
+        <FactValue key={name} name={name} value={one} />,
+      ])}
+    />
+  )
+}
+
+/** Milliseconds of a time in this century; smaller numbers are counts. */
+const TIME_MIN = 1e12
+
+function FactValue({ name, value }: { readonly name: string; readonly value: unknown }) {
+  if (typeof value === 'number' && /cents$/i.test(name)) return <Amount cents={value} />
+  if (typeof value === 'number' && /At$/.test(name) && value > TIME_MIN) {
+    return <When at={new Date(value).toISOString()} as="moment" />
+  }
+  return <code>{String(value)}</code>
+}
+
 interface TableProps {
   readonly caption: string
   readonly columns: readonly (readonly [name: string, kind?: 'end' | 'wide' | 'wide-end'])[]

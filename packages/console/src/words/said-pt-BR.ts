@@ -143,7 +143,7 @@ export const said: Readonly<Record<string, string>> = {
     'Trabalho sem mudança volta a vencer como o estado define.',
   'An amount of the payment in suspense becomes the charge’s payment, if no payment was credited before. The merchant is notified, and may refund that amount; the rest stays in suspense. While another case keeps it in doubt, the charge stays in doubt. A charge whose credit was reversed is not paid again.':
     'Um valor do pagamento em conta transitória passa a ser o pagamento da cobrança, se nenhum foi creditado antes. O lojista é notificado e pode devolver esse valor; o resto fica na transitória. Enquanto outro caso mantém a dúvida, a cobrança segue em dúvida. Uma cobrança com crédito estornado não é paga de novo.',
-  'Otherwise the charge is `PAID`.': 'Senão, a cobrança está paga.',
+  'Otherwise the charge is `PAID`.': 'A cobrança fica paga.',
   'An amount of the payment in suspense is returned to the payer through the bank: a refund is ordered, and the money stays in suspense until the bank confirms. A refusal changes nothing. The case closes when the suspense is empty.':
     'Um valor do pagamento em conta transitória é devolvido ao pagador pelo banco: pede-se uma devolução, e o dinheiro fica na transitória até o banco confirmar. Uma recusa não muda nada. O caso se encerra quando a transitória zera.',
   'An unclaimed payment is booked as a gain.': 'Um pagamento não reclamado é lançado como ganho.',
