@@ -29,6 +29,7 @@ export function Payment({ id }: { readonly id: string }) {
 function Loaded({ operation }: { readonly operation: Operation }) {
   const words = useWords()
   const { kind, name, externalId, valueCents, meaning } = operation
+  const isOpen = kind === 'cash_in' && operation.status === 'PENDING'
   const openCases = operation.cases.filter(({ closedAt }) => closedAt === null)
   return (
     <div className={css.page}>
@@ -52,7 +53,9 @@ function Loaded({ operation }: { readonly operation: Operation }) {
           <Details operation={operation} />
           <Related operation={operation} />
         </div>
-        {operation.pixCode && <PixCode id={operation.id} pixCode={operation.pixCode} expiresAt={operation.expiresAt} />}
+        {isOpen && operation.pixCode && (
+          <PixCode id={operation.id} pixCode={operation.pixCode} expiresAt={operation.expiresAt} />
+        )}
       </div>
       <TimelineView kind={kind} timeline={operation.timeline} known={operation} />
     </div>
@@ -96,7 +99,7 @@ function Details({ operation }: { readonly operation: Operation }) {
           [text.description, operation.description],
           [text.createdAt, <When key="at" at={operation.createdAt} as="moment" />],
           [text.settledAt, settledAt && <When at={settledAt} as="moment" />],
-          [text.expiresAt, operation.pixCode && expiresAt && <When at={expiresAt} as="moment" />],
+          [text.expiresAt, operation.status === 'PENDING' && expiresAt && <When at={expiresAt} as="moment" />],
           [words.fee, feeCents > 0 && <Amount cents={feeCents} />],
           [text.externalId, id(operation.externalId, text.externalId)],
           [text.endToEndId, id(operation.endToEndId, text.endToEndId)],
