@@ -254,7 +254,6 @@ async function buildModules(base: Base, workers: Workers) {
       ...base,
       database: databases.console,
       bank: partner.standing,
-      approvalFromCents: config.caseApprovalFromCents,
       capabilities: bank.capabilities,
       certificates: () => bank.certificates?.() ?? [],
     }),

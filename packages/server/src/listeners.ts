@@ -33,9 +33,7 @@ export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoi
 const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
 
 /** Every listener serves health. */
-const { getHealth, getReadiness, getMetrics, ...otherEndpointsAll } = ownEndpoints
-
-const { refundPayment, ...otherEndpoints } = otherEndpointsAll
+const { getHealth, getReadiness, getMetrics, ...otherEndpoints } = ownEndpoints
 
 /** Endpoints of the process: all, or health only. @source rules#health.6 */
 export type Answers = 'all' | 'health'

@@ -9,10 +9,12 @@ import { ledgerAccount, listLedgerEntries } from './ledger.ts'
 import { limits } from './limits.ts'
 import { operatorRole } from './operators.ts'
 import {
+  ACTION_NAME,
   CURSOR,
   cents,
   centsMoved,
   cursorList,
+  DOCUMENT_TEXT,
   FREE_TEXT,
   idempotencyKey,
   idText,
@@ -23,8 +25,10 @@ import {
   optionalText,
   PLAIN_TEXT,
   pageLimit,
+  STATUS_NAME,
   text,
   uuid,
+  VISIBLE_ASCII,
 } from './shapes.ts'
 import { deleteWebhook, getWebhook, listWebhooks, pauseWebhook, resumeWebhook, rotateWebhookSecret } from './webhook.ts'
 import { getWebhookDelivery, listWebhookDeliveries, testWebhook } from './webhook-delivery.ts'
@@ -74,8 +78,8 @@ export const startSession = endpoint({
     'Exchanges the token of an operator, or a one-time link of the sandbox, for a session cookie. The administrative token names no person and does not log in. Answers 421 for a `Host` that is neither loopback nor in `PIXGATE_CONSOLE_HOSTS`.',
   body: Type.Object(
     {
-      token: optionalText(64, 'The operator’s token', PLAIN_TEXT),
-      link: optionalText(64, 'The code of a one-time link', PLAIN_TEXT),
+      token: optionalText(64, 'The operator’s token', VISIBLE_ASCII),
+      link: optionalText(64, 'The code of a one-time link', VISIBLE_ASCII),
     },
     { title: 'StartSessionRequest', additionalProperties: false },
   ),
@@ -95,6 +99,7 @@ export const getSession = endpoint({
   role: 'viewer',
   tag: 'Console',
   summary: 'Read who is logged in',
+  description: 'The operator with their role, the mode of the service, and the end of the session.',
   responses: { 200: { description: 'The session', schema: session, example: SESSION_EXAMPLE } },
   errors: [],
 })
@@ -108,6 +113,7 @@ export const endSession = endpoint({
   role: 'viewer',
   tag: 'Console',
   summary: 'Log out',
+  description: 'Ends the session of this request; a token stays valid.',
   responses: { 204: { description: 'The session has ended', headers: ['Set-Cookie'] } },
   errors: [],
 })
@@ -145,7 +151,7 @@ export const listSessions = endpoint({
           {
             id: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
             operator: { id: OPERATOR_ID, name: 'Ana Souza' },
-            address: '127.0.0.1',
+            address: '192.0.2.1',
             userAgent: 'Mozilla/5.0',
             createdAt: AT,
             activeAt: AT,
@@ -231,8 +237,12 @@ export const listOperations = endpoint({
     'All kinds in one list. Days are days of America/Sao_Paulo, both included. A filter by `document` or `key` names a person and leaves a row in the audit trail.',
   query: Type.Object(
     {
-      kind: Type.Optional(operationKind),
-      status: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Z_]+$', examples: ['PAID'] })),
+      kind: Type.Optional(
+        Type.Enum(['cash_in', 'cash_out', 'refund_in', 'adjustment'], { description: 'Only of this kind' }),
+      ),
+      status: Type.Optional(
+        Type.String({ maxLength: 64, pattern: STATUS_NAME, description: 'Only in this state', examples: ['PAID'] }),
+      ),
       from: day('Created on this day or later'),
       to: day('Created on this day or earlier'),
       paid_from: day('Charges paid on this day or later'),
@@ -242,7 +252,7 @@ export const listOperations = endpoint({
       document: Type.Optional(
         Type.String({
           maxLength: 18,
-          pattern: '^[0-9A-Z./-]+$',
+          pattern: DOCUMENT_TEXT,
           description: 'A CPF or CNPJ, with or without punctuation',
           examples: ['12345678909'],
         }),
@@ -255,7 +265,9 @@ export const listOperations = endpoint({
           examples: ['ana@example.com'],
         }),
       ),
-      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before' })),
+      cursor: Type.Optional(
+        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6NDI'] }),
+      ),
       limit: pageLimit,
     },
     { additionalProperties: false },
@@ -544,8 +556,12 @@ export const listChanges = endpoint({
   isLongPoll: true,
   query: Type.Object(
     {
-      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`cursor` of the last answer' })),
-      wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds' })),
+      cursor: Type.Optional(
+        Type.String({ pattern: CURSOR, description: '`cursor` of the last answer', examples: ['djE6NDI'] }),
+      ),
+      wait: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 25, default: 0, description: 'How many seconds to wait for a change' }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -593,12 +609,31 @@ export const listAudit = endpoint({
   role: 'viewer',
   tag: 'Console',
   summary: 'List the audit trail, newest first',
+  description: 'Every log-in, change and decision, with who did it and from where. Rows never change.',
   query: Type.Object(
     {
-      actor: Type.Optional(Type.String({ maxLength: 64, pattern: PLAIN_TEXT })),
-      action: Type.Optional(Type.String({ maxLength: 64, pattern: '^[a-z_.]+$' })),
-      subject: Type.Optional(Type.String({ maxLength: 64, pattern: PLAIN_TEXT })),
-      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before' })),
+      actor: Type.Optional(
+        Type.String({ maxLength: 64, pattern: PLAIN_TEXT, description: 'Only by this actor', examples: [OPERATOR_ID] }),
+      ),
+      action: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          pattern: ACTION_NAME,
+          description: 'Only this action',
+          examples: ['operator.created'],
+        }),
+      ),
+      subject: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          pattern: PLAIN_TEXT,
+          description: 'Only about this subject',
+          examples: [OPERATOR_ID],
+        }),
+      ),
+      cursor: Type.Optional(
+        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6NDI'] }),
+      ),
       limit: pageLimit,
     },
     { additionalProperties: false },
@@ -616,7 +651,7 @@ export const listAudit = endpoint({
             actorName: 'Ana Souza',
             action: 'cash_out_switch.set',
             subject: 'cash_out_switch',
-            address: '127.0.0.1',
+            address: '192.0.2.1',
             facts: { enabled: false },
           },
         ],
@@ -636,6 +671,7 @@ export const listProposals = endpoint({
   role: 'viewer',
   tag: 'Console',
   summary: 'List the decisions that wait for a second person, oldest first',
+  description: 'Each with its case, its amount and who proposed it.',
   responses: {
     200: {
       description: 'At most 200 proposals of open cases',
@@ -907,6 +943,5 @@ export const consoleEndpoints = {
   listAudit,
   listProposals,
   getSystem,
-  refundPayment,
   ...sharedWithOperators,
 } as const

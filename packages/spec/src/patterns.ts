@@ -1,7 +1,9 @@
 import { PIX_KEY_TYPE, pixKeyTypes } from './pix-key.ts'
 import {
+  ACTION_NAME,
   CASE_KIND,
   CURSOR,
+  DOCUMENT_TEXT,
   END_TO_END_ID,
   EXTERNAL_ID,
   EXTERNAL_ID_PUBLISHED,
@@ -9,6 +11,7 @@ import {
   PERSON_NAME,
   PLAIN_TEXT,
   RETURN_ID,
+  STATUS_NAME,
   TEXT_OF_LINES,
   VISIBLE_ASCII,
 } from './shapes.ts'
@@ -26,6 +29,9 @@ export const patternFaults: Readonly<Record<string, string>> = {
   [PERSON_NAME]: 'must consist of Latin letters; spaces, points, hyphens and apostrophes may stand between them',
   [PIX_KEY_TYPE]: `must be one of ${pixKeyTypes.join(', ')}`,
   [VISIBLE_ASCII]: 'must consist of visible ASCII characters, without spaces',
+  [STATUS_NAME]: 'must be the name of a state: capitals and underscores',
+  [ACTION_NAME]: 'must be the name of an action: lower-case letters, underscores and points',
+  [DOCUMENT_TEXT]: 'must be a CPF or CNPJ',
   [END_TO_END_ID]:
     'must be an end-to-end id: E, 8 capitals or digits, 12 digits, and 11 letters or digits, nothing around them',
   [RETURN_ID]: 'must be a return id: D, 8 capitals or digits, 12 digits, and 11 letters or digits, nothing around them',

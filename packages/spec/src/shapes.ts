@@ -66,6 +66,15 @@ export const PERSON_NAME = `^[${LATIN_LETTERS}](?:[${LATIN_LETTERS} .'\\u2019-]*
 /** A valid `X-Correlation-ID`, echoed unchanged: printable ASCII. @source rules#http.3 */
 export const CORRELATION_ID = `^[ -~]{1,${limits.correlationIdMaxLength}}$`
 
+/** The name of a state of an operation. */
+export const STATUS_NAME = '^[A-Z_]+$'
+
+/** The name of an audited action: `cash_out_switch.set`. */
+export const ACTION_NAME = '^[a-z_.]+$'
+
+/** A CPF or CNPJ, with or without punctuation. */
+export const DOCUMENT_TEXT = '^[0-9A-Z./-]+$'
+
 /** Characters of a page's `nextCursor`. */
 export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { errors, fieldRefusal, Refusal } from '../src/errors.ts'
 
-const STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 500, 503]
+const STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 421, 422, 429, 500, 503]
 
 for (const [code, { status, title, message }] of Object.entries(errors)) {
   test(`[http.2] ${code} is well formed`, () => {

@@ -1,18 +1,8 @@
 import { type endpoints, type getOperation, Refusal, type Row } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { whySecondPerson } from '../cases/second-person.ts'
 import { type MoveRow, type OperationHistory, readHistory } from '../cases/store.ts'
 import { timelineOf } from '../cases/view.ts'
-import {
-  type CashIn,
-  chargeView,
-  isCancelRequested,
-  isCashIn,
-  isOver,
-  isWanted,
-  refundableCents,
-  refundDeadline,
-} from '../cash-in/index.ts'
+import { type CashIn, chargeView, isCancelRequested, isCashIn, isOver, isWanted } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/follow.ts'
 import type { Document, Operation } from '../engine/operation.ts'
 import { type Queries, statement } from '../platform/db/database.ts'
@@ -28,7 +18,6 @@ type Rules = Detail['rules']
 type Action = Detail['actions'][number]
 
 export interface DetailNeeds extends ListNeeds {
-  readonly approvalFromCents: number
   /** Optional capabilities of the bank. */
   readonly capabilities: ReadonlySet<string>
 }
@@ -54,7 +43,7 @@ export function createDetailHandler(needs: DetailNeeds): Pick<Handlers<typeof en
           ...{ id, kind, meaning, amountCents, openedAt, closedAt },
         })),
         related: await relatedOf(database, operation),
-        actions: isCashIn(operation) ? actionsOf(operation, needs, about?.isEnabled ?? false, now) : [],
+        actions: isCashIn(operation) ? actionsOf(operation, needs, now) : [],
         timeline,
       }
       return { status: 200, body }
@@ -76,15 +65,12 @@ function fieldsOf(operation: Operation, nowMs: number) {
 interface About {
   readonly caller: string | null
   readonly callerName: string | null
-  /** Payouts and refunds are enabled. */
-  readonly isEnabled: boolean
 }
 
 const selectAbout = statement<[id: string], About>(
   'console.about',
   `SELECT o.facts #>> '{madeBy,caller}' AS caller,
-          (SELECT c.name FROM credential c WHERE c.id::text = o.facts #>> '{madeBy,caller}') AS "callerName",
-          (SELECT (value ->> 'enabled')::boolean FROM control WHERE name = 'cash_out_switch') AS "isEnabled"
+          (SELECT c.name FROM credential c WHERE c.id::text = o.facts #>> '{madeBy,caller}') AS "callerName"
      FROM operation o WHERE o.id = $1`,
 )
 
@@ -179,31 +165,9 @@ function rulesOfRows(rows: readonly Row[]): Rules[string] {
 }
 
 /** @source rules#console.7 */
-function actionsOf(charge: CashIn, needs: DetailNeeds, isEnabled: boolean, nowMs: number): Action[] {
-  const maxCents = Number(refundableCents(charge))
-  const whyNot = whyNoRefund(charge, needs, isEnabled, nowMs)
-  const needsSecondPerson = whySecondPerson(null, maxCents, needs.approvalFromCents) !== null
-  const whyNotCancelled = whyNoCancellation(charge, needs, nowMs)
-  return [
-    { action: 'refund', isOffered: whyNot === null, whyNot, maxCents, needsSecondPerson: needsSecondPerson },
-    {
-      action: 'cancel',
-      isOffered: whyNotCancelled === null,
-      whyNot: whyNotCancelled,
-      maxCents: null,
-      needsSecondPerson: false,
-    },
-  ]
-}
-
-/** The error that a refund would answer, in the order of its checks. */
-function whyNoRefund(charge: CashIn, { capabilities }: DetailNeeds, isEnabled: boolean, nowMs: number): string | null {
-  const deadline = refundDeadline(charge)
-  if (!capabilities.has('refund')) return 'not_supported_by_bank'
-  if (!isEnabled) return 'cash_out_suspended'
-  if (charge.status !== 'PAID' || deadline === null) return 'cash_in_not_paid'
-  if (nowMs > deadline) return 'refund_deadline_exceeded'
-  return refundableCents(charge) > 0n ? null : 'refund_exceeds_available'
+function actionsOf(charge: CashIn, needs: DetailNeeds, nowMs: number): Action[] {
+  const whyNot = whyNoCancellation(charge, needs, nowMs)
+  return [{ action: 'cancel', isOffered: whyNot === null, whyNot, maxCents: null, needsSecondPerson: false }]
 }
 
 function whyNoCancellation(charge: CashIn, { capabilities }: DetailNeeds, nowMs: number): string | null {

@@ -46,7 +46,6 @@ export function consoleOn(database: Database, clock = steppedClock(), more: obje
     database,
     clock,
     ids: createIds(clock),
-    approvalFromCents: 0,
     capabilities: new Set(['refund', 'cancel-charge']),
     pause: realPause,
     bank: () => ({ isKnown: true, problem: undefined }),
