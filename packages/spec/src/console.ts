@@ -266,7 +266,11 @@ export const listOperations = endpoint({
         }),
       ),
       cursor: Type.Optional(
-        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6NDI'] }),
+        Type.String({
+          pattern: CURSOR,
+          description: '`nextCursor` of the page before',
+          examples: ['AQAAAAEBof4--ZEBmMDeehFwAIAAXx08KxoJ'],
+        }),
       ),
       limit: pageLimit,
     },
@@ -557,7 +561,7 @@ export const listChanges = endpoint({
   query: Type.Object(
     {
       cursor: Type.Optional(
-        Type.String({ pattern: CURSOR, description: '`cursor` of the last answer', examples: ['djE6NDI'] }),
+        Type.String({ pattern: CURSOR, description: '`cursor` of the last answer', examples: ['MTc5NTI2NjAwMDAwMA'] }),
       ),
       wait: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 25, default: 0, description: 'How many seconds to wait for a change' }),
@@ -632,7 +636,11 @@ export const listAudit = endpoint({
         }),
       ),
       cursor: Type.Optional(
-        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6NDI'] }),
+        Type.String({
+          pattern: CURSOR,
+          description: '`nextCursor` of the page before',
+          examples: ['AQAAAAEBof4--ZEBmMDeehFwAIAAXx08KxoJ'],
+        }),
       ),
       limit: pageLimit,
     },

@@ -202,7 +202,8 @@ export function errorEntries(all: readonly Endpoint[], language: Language): read
 /** Members of the sets; the first matching set is named. */
 const GROUPS: readonly (readonly [EndpointGroup, isMember: (endpoint: Endpoint) => boolean])[] = [
   ['all', () => true],
-  ['withCredentials', ({ auth }) => auth !== 'none'],
+  // The log-in has them in its body.
+  ['withCredentials', ({ auth, id }) => auth !== 'none' || id === 'startSession'],
   ['withBody', ({ body }) => body !== undefined],
   ['withBodyOfClients', ({ body, auth }) => body !== undefined && auth !== 'partner'],
 ]
@@ -537,15 +538,16 @@ function anchorOf(tag: string): string {
 }
 
 function callerOf(endpoint: Endpoint, isApart: boolean): Html {
+  const where = isApart && isForOperators(endpoint) ? ' Answered at the operator’s port.' : undefined
   switch (endpoint.auth) {
     case 'api-key':
       return html`Needs an API key with the scope <code>${endpoint.scope}</code>.`
     case 'admin':
-      return html`Needs an operator who is <code>${neededRoles(endpoint.role).join(' or ')}</code> at least, or the administrative token.${isApart && isForOperators(endpoint) ? ' Answered at the operator’s port.' : undefined}`
+      return html`Needs an operator who is <code>${neededRoles(endpoint.role).join(' or ')}</code> at least, or the administrative token.${where}`
     case 'partner':
       return html`Signed by the bank.`
     case 'none':
-      return html`Needs no key.`
+      return html`Needs no key.${where}`
   }
 }
 
