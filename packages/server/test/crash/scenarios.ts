@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Scenario } from './crash.ts'
 import type { CrashWorld } from './world.ts'
@@ -11,6 +12,27 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'a charge is paid',
     act: async (world, n) => [await paid(world, n)],
+    ends: [{ status: 'PAID', notified: ['pix_cash_in PAID'], moved: 1 }],
+  },
+  {
+    name: 'a charge is cancelled',
+    act: async (world, n) => {
+      const id = await charged(world, n)
+      const { status } = await cancelled(world, id)
+      assert.ok(status === 200 || status === 202, String(status))
+      return [id]
+    },
+    ends: [{ status: 'FAILED', notified: ['pix_cash_in FAILED'], moved: 0 }],
+  },
+  {
+    name: 'a charge is cancelled that was just paid',
+    act: async (world, n) => {
+      const id = await charged(world, n)
+      await world.control(`charges/${id}/pay`)
+      const { status } = await cancelled(world, id)
+      assert.ok(status === 202 || status === 409, String(status))
+      return [id]
+    },
     ends: [{ status: 'PAID', notified: ['pix_cash_in PAID'], moved: 1 }],
   },
   {
@@ -108,6 +130,10 @@ export const unreportedFailures: readonly Scenario[] = [
     ends: [{ status: 'EXPIRED', notified: [], moved: 0 }],
   },
 ]
+
+function cancelled(world: CrashWorld, id: string) {
+  return world.insist('POST', `/api/pix/cash-in/${id}/cancel`)
+}
 
 async function failed(world: CrashWorld, n: string, more: object = {}): Promise<string> {
   const id = await charged(world, n, more)
