@@ -6,15 +6,17 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { administer } from '../../../packages/server/test/support/database.ts'
 import { as } from '../../../packages/server/test/support/logins.ts'
-import { ROOT } from '../../check/repository.ts'
 import { pay, totals } from './books.ts'
 import { blocksOf } from './guide.ts'
-import { type Ended, endOf, productionSettings, ready } from './installation.ts'
+import { endOf } from './installation.ts'
+import { migrateAs, onto, served, serverAs, succeeds } from './programs.ts'
 import { postgresPrograms, startSystemPostgres } from './system-postgres.ts'
 
 /** The guide's lines about dumps, on a PostgreSQL of this machine. */
 const [dump = '', restore = ''] = blocksOf('Backup and restore', 'sh').slice(-2)
 const [makeRoles = ''] = blocksOf('Starting it for real', 'sql')
+
+const SUSPENDED = /payouts and refunds are suspended/
 
 const PASSWORDS = { owner: 'Qm7vXz2LpT9sWk4RbN8y', server: 'Hd5gJc3ZtV6nKx1FqS0w' }
 
@@ -57,42 +59,3 @@ test('[database.16] a dump is restored into a new database, migrated, and starts
   assert.match(await served(restored.server), SUSPENDED)
   await pay(t, restored.owner, 1)
 })
-
-function onto(url: string, database: string): string {
-  const changed = new URL(url)
-  changed.pathname = `/${database}`
-  return String(changed)
-}
-
-const PROGRAM = join(ROOT, 'packages/server/bin/pixgate.mjs')
-
-function pixgate(word: string, settings: Readonly<Record<string, string>>) {
-  return spawn(process.execPath, [PROGRAM, word], {
-    cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? '', ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
-
-const migrateAs = (owner: string) =>
-  endOf(pixgate('migrate', { PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: owner }))
-
-const serverAs = (login: string) => pixgate('api', productionSettings({ DATABASE_URL: login, PORT: '0' }))
-
-const SUSPENDED = /payouts and refunds are suspended/
-
-/** Starts a server, stops it when it is ready, and returns its log. */
-async function served(login: string): Promise<string> {
-  const server = serverAs(login)
-  const ended = endOf(server)
-  await ready(server)
-  server.kill('SIGTERM')
-  const { code, stdout, stderr } = await ended
-  assert.deepEqual([code, stderr], [0, ''])
-  return stdout
-}
-
-async function succeeds(ended: Promise<Ended>): Promise<void> {
-  const { code, stdout, stderr } = await ended
-  assert.equal(code, 0, stdout + stderr)
-}
