@@ -166,12 +166,11 @@ CREATE TABLE move (
   PRIMARY KEY (operation_id, version)
 );
 GRANT SELECT, INSERT ON move TO pixgate_app;
-
--- Only moves of the state machines are written. A statement trigger with a transition table costs 7 to 9 % of a batch, a row
--- trigger 60 %.
 -- Moves of the last seconds, for open consoles.
 CREATE INDEX move_at ON move USING brin (at) WITH (pages_per_range = 8, autosummarize = on);
 
+-- Only moves of the state machines are written. A statement trigger with a transition table costs 7 to 9 % of a batch, a row
+-- trigger 60 %.
 CREATE FUNCTION check_moves_allowed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE wrong record;
 BEGIN

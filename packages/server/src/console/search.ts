@@ -148,7 +148,7 @@ async function byName({ database }: ListNeeds, text: string): Promise<Hit[]> {
 const AMOUNT = /^(?:R\$\s?)?(\d{1,7}|\d{1,3}(?:\.\d{3})+|\d+)(?:[,.](\d{2}))?$/
 
 /** Centavos of an amount in reais; `null`: the text is none. */
-export function amountOf(text: string): number | null {
+function amountOf(text: string): number | null {
   const [, whole = '', decimals] = AMOUNT.exec(text) ?? []
   const digits = whole.replaceAll('.', '')
   if (digits === '' || digits.length > 12 || (decimals === undefined && digits.length > 7)) return null
@@ -164,7 +164,7 @@ async function byAmount(needs: ListNeeds, text: string): Promise<Hit[]> {
 }
 
 /** `2026-11-21` of `21/11/2026` or the same; `null`: the text is no day. */
-export function dayOfText(text: string): string | null {
+function dayOfText(text: string): string | null {
   const [, dd, mm, yyyy] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text) ?? []
   const day = yyyy === undefined ? text : `${yyyy}-${mm}-${dd}`
   return isDay(day) ? day : null
