@@ -25,12 +25,13 @@ interface Hit {
 const HITS_MAX = 20
 
 /** Names with a common beginning that are sorted by time; of more, the newest operations are searched instead. */
-const NAMES_MAX = 2_000
+const NAMES_MAX = 1_000
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** How far back a correlation id is searched, which no index has. */
 const CORRELATION_DAYS = 30
+const CORRELATION_MAX = 10_000
 
 /** @source rules#console.8 */
 export function createSearchHandler(needs: ListNeeds): Pick<Handlers<typeof endpoints>, 'searchOperations'> {
@@ -184,7 +185,7 @@ const selectByCorrelation = statement<[correlationId: string, since: string], Pi
       (kind) => `(
      SELECT id, created_at FROM (
        SELECT id, created_at, correlation_id FROM operation WHERE kind = '${kind}' AND created_at >= $2::timestamptz
-        ORDER BY created_at DESC, id DESC LIMIT ${EXAMINED_MAX}) ${kind}
+        ORDER BY created_at DESC, id DESC LIMIT ${CORRELATION_MAX}) ${kind}
       WHERE correlation_id = $1 LIMIT ${HITS_MAX})`,
     )
     .join(' UNION ALL ')}) found
@@ -193,7 +194,7 @@ const selectByCorrelation = statement<[correlationId: string, since: string], Pi
 
 /** The last resort: an id of a request, among the newest operations. */
 async function byCorrelation({ database, clock }: ListNeeds, text: string): Promise<Hit[]> {
-  if (/\s/.test(text)) return []
+  if (/\s/.test(text) || amountOf(text) !== null || dayOfText(text) !== null) return []
   const since = instantParameter(clock.now() - CORRELATION_DAYS * DAY_MS)
   const rows = await database.rows(selectByCorrelation, [text, since])
   return rows.map(({ id }) => ({ id, match: 'correlation_id' }))
