@@ -7,6 +7,8 @@ import {
   auditSearch,
   EXAMINED_MAX,
   type ListNeeds,
+  NOT_OPEN,
+  OPEN,
   pageOf,
   pixKeysOf,
   readSummaries,
@@ -26,6 +28,9 @@ const HITS_MAX = 20
 
 /** Names with a common beginning that are sorted by time; of more, the newest operations are searched instead. */
 const NAMES_MAX = 1_000
+
+/** Open operations of a kind and status that are searched by name. */
+const OPEN_MAX = 5_000
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
@@ -109,16 +114,27 @@ interface Named {
   readonly candidates: bigint
 }
 
+/** Newest open operations, whose names have no index. */
+const OPEN_NAMED = OPEN.map(
+  (open, index) => `(
+     SELECT id, created_at, name = plain_name($1) AS "isWhole" FROM (
+       SELECT id, created_at, ${NAME} AS name FROM operation WHERE ${open}
+        ORDER BY created_at DESC, id DESC LIMIT ${OPEN_MAX}) open_${index}
+      WHERE name ~>=~ plain_name($1) AND name ~<~ (plain_name($1) || U&'\\+10FFFF') LIMIT ${HITS_MAX})`,
+).join(' UNION ALL ')
+
+const INDEXED = `operation WHERE ${NOT_OPEN} AND ${NAME} IS NOT NULL`
+
 const selectByName = statement<[name: string], Named>(
   'console.by_name',
-  `WITH begun AS MATERIALIZED (
-     SELECT id, created_at FROM operation WHERE ${NAME} IS NOT NULL AND ${BEGINS} LIMIT ${NAMES_MAX + 1}),
+  `WITH begun AS MATERIALIZED (SELECT id, created_at FROM ${INDEXED} AND ${BEGINS} LIMIT ${NAMES_MAX + 1}),
    whole AS (
-     SELECT id, created_at FROM operation WHERE ${NAME} IS NOT NULL AND ${NAME} = plain_name($1)
-      ORDER BY created_at DESC, id DESC LIMIT ${HITS_MAX}),
+     SELECT id, created_at FROM ${INDEXED} AND ${NAME} = plain_name($1) ORDER BY created_at DESC, id DESC LIMIT ${HITS_MAX}),
    newest AS (SELECT id, created_at FROM begun ORDER BY created_at DESC, id DESC LIMIT ${HITS_MAX})
    SELECT id, "isWhole", (SELECT count(*) FROM begun) AS candidates FROM (
-     SELECT id, created_at, true AS "isWhole" FROM whole UNION ALL SELECT id, created_at, false FROM newest
+     SELECT id, created_at, true AS "isWhole" FROM whole UNION ALL
+     SELECT id, created_at, false FROM newest UNION ALL
+     ${OPEN_NAMED}
    ) found ORDER BY "isWhole" DESC, created_at DESC, id DESC`,
 )
 
