@@ -136,11 +136,12 @@ CREATE INDEX operation_paid_to ON operation ((detail #>> '{recipient,pixKey}'), 
 -- Other payouts to a Pix key, which operation_paid_to leaves out: the console finds both.
 CREATE INDEX operation_not_paid_to ON operation ((detail #>> '{recipient,pixKey}'), created_at, id)
  WHERE kind = 'cash_out' AND (status IN ('FAILED', 'RELEASED') OR (facts ? 'returns' AND still_paid(value_cents, facts) <= 0));
--- Persons, for the search of the console. Operations without a known person have no entry.
+-- Persons, for the search of the console. Without those of open operations, which the lists have, a payout with a name costs 16 µs
+-- more instead of 65.
 CREATE INDEX operation_person_name ON operation (person_name(detail, facts) text_pattern_ops, created_at, id)
- WHERE person_name(detail, facts) IS NOT NULL;
+ WHERE status NOT IN ('PENDING', 'RESERVED', 'DISPATCHED') AND person_name(detail, facts) IS NOT NULL;
 CREATE INDEX operation_person_document ON operation (person_document(detail, facts), created_at, id)
- WHERE person_document(detail, facts) IS NOT NULL;
+ WHERE status NOT IN ('PENDING', 'RESERVED', 'DISPATCHED') AND person_document(detail, facts) IS NOT NULL;
 -- Charges by when they were paid.
 CREATE INDEX operation_paid_at ON operation (((facts ->> 'paidAt')::numeric))
   WHERE kind = 'cash_in' AND (facts ->> 'paidAt') IS NOT NULL;
@@ -166,12 +167,11 @@ CREATE TABLE move (
   PRIMARY KEY (operation_id, version)
 );
 GRANT SELECT, INSERT ON move TO pixgate_app;
-
--- Only moves of the state machines are written. A statement trigger with a transition table costs 7 to 9 % of a batch, a row
--- trigger 60 %.
 -- Moves of the last seconds, for open consoles.
 CREATE INDEX move_at ON move USING brin (at) WITH (pages_per_range = 8, autosummarize = on);
 
+-- Only moves of the state machines are written. A statement trigger with a transition table costs 7 to 9 % of a batch, a row
+-- trigger 60 %.
 CREATE FUNCTION check_moves_allowed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE wrong record;
 BEGIN

@@ -127,6 +127,8 @@ CREATE TABLE case_step (
 );
 GRANT SELECT, INSERT ON case_step TO pixgate_app;
 
+-- Proposals, the oldest first.
+CREATE INDEX case_step_proposed ON case_step (at, id) WHERE step = 'proposed';
 -- Steps of a case, in order.
 CREATE INDEX case_step_case ON case_step (case_id, at, id);
 -- The answer to a repeated request.

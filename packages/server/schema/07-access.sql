@@ -97,6 +97,8 @@ CREATE TABLE audit (
   facts      jsonb NOT NULL
 );
 GRANT SELECT, INSERT ON audit TO pixgate_app;
+-- Pages of the trail.
+CREATE INDEX audit_listed ON audit (at, id);
 -- The last login of an actor from an address.
 CREATE INDEX audit_login ON audit (actor, address, at) WHERE action = 'operator.logged_in';
 -- The limits with which a process started last.

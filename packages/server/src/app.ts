@@ -46,6 +46,7 @@ import { type WatchedEventLoop, watchEventLoop } from './platform/runtime.ts'
 import { createPreviousSecretReports, type OnPreviousSecretUsed } from './platform/secrets.ts'
 import { StartupError } from './platform/startup-error.ts'
 import type { ProcessDependencies } from './process.ts'
+import { apiInfo } from './reference/info.ts'
 import { createRefundInModule } from './refund-in/index.ts'
 import { createIdentityStore, createIdentityWatch, type IdentityWatch } from './restored/watch.ts'
 import { createFeedModule } from './webhooks/feed.ts'
@@ -250,16 +251,21 @@ async function buildModules(base: Base, workers: Workers) {
       databaseUrl: config.databaseUrl,
       onVerified: (verification) => reportDrifts({ engine, database: databases.work }, verification),
     }),
-    consoleReads: createConsoleReads({
-      ...base,
-      database: databases.console,
-      bank: partner.standing,
-      capabilities: bank.capabilities,
-      certificates: () => bank.certificates?.() ?? [],
-    }),
+    consoleReads: buildConsoleReads(base, bank, partner),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch,
   }
+}
+
+function buildConsoleReads(base: Base, bank: Bank, partner: GuardedBank) {
+  return createConsoleReads({
+    ...base,
+    database: base.databases.console,
+    bank: partner.standing,
+    version: apiInfo.version,
+    capabilities: bank.capabilities,
+    certificates: () => bank.certificates?.() ?? [],
+  })
 }
 
 async function buildIdentity(base: Base, engine: Engine) {

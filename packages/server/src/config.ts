@@ -566,14 +566,33 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
   })
 }
 
-/** @source rules#console.13 */
+/**
+ * Variables of the service and of the chosen bank. A secret says only whether it is set; an address loses its user and
+ * password.
+ * @source rules#console.13
+ */
 function settingsOf(values: ServiceValues): Setting[] {
-  const table: Variables = serviceVariables
-  return Object.entries(table).map(([name, { secret: isSecret, default: byDefault, productionDefault }]) => {
-    const value = String(values[name as keyof ServiceValues] ?? '')
-    const usual = values.PIXGATE_MODE === 'production' ? (productionDefault ?? byDefault) : byDefault
-    return { name, value: isSecret ? null : value, isSet: isSecret ? value !== '' : value !== (usual ?? '') }
+  const table: Variables = { ...serviceVariables, ...chosenConnector({ PIXGATE_BANK: values.PIXGATE_BANK }).variables }
+  const given: Readonly<Record<string, unknown>> = values
+  return Object.entries(table).map(([name, row]) => {
+    const value = given[name]
+    const text = value === undefined ? undefined : String(value)
+    if (row.secret) return { name, value: null, isSet: text !== undefined }
+    const byDefault = (values.PIXGATE_MODE === 'production' ? row.productionDefault : undefined) ?? row.default
+    return {
+      name,
+      value: text === undefined ? null : withoutLogin(text),
+      isSet: text !== undefined && text !== byDefault,
+    }
   })
+}
+
+function withoutLogin(text: string): string {
+  const url = URL.parse(text)
+  if (!url || (url.username === '' && url.password === '')) return text
+  url.username = ''
+  url.password = ''
+  return url.href
 }
 
 function limitsOf(values: ServiceValues): Config['limits'] {

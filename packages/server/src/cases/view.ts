@@ -58,7 +58,7 @@ export function summaryOf(row: CaseRow): CaseSummary {
 /** A newer version running concurrently may know more kinds. */
 const UNKNOWN = 'This version does not know this kind of case; its facts have the report.'
 
-export function summaryOfOther(other: OtherCase): CaseSummary {
+function summaryOfOther(other: OtherCase): CaseSummary {
   const { amountCents, openedAt, closedAt } = other
   return summaryOf({
     ...other,

@@ -208,7 +208,7 @@ function planOf(filter: OperationsFilter, nowMs: number): Plan {
     ...amounts,
   ]
   if (keys) return { ...BY_CREATION, sources: keys.flatMap(payoutsTo), conditions: [], others: rest }
-  if (documents) return { ...BY_CREATION, sources: documents.map(personsWith), conditions: [], others: rest }
+  if (documents) return { ...BY_CREATION, sources: documents.flatMap(personsWith), conditions: [], others: rest }
   if (paid) {
     const sources = [{ from: "operation WHERE kind = 'cash_in' AND (facts ->> 'paidAt') IS NOT NULL" }]
     const conditions = rangeConditions(PAID_AT, '::numeric', paid, String)
@@ -270,9 +270,22 @@ function payoutsTo(pixKey: string): Source[] {
   ]
 }
 
-function personsWith(document: string): Source {
-  const conditions = [{ sql: 'person_document(detail, facts) = ?', value: document }]
-  return { from: 'operation WHERE person_document(detail, facts) IS NOT NULL', conditions }
+/** Open operations, whose persons have no index: by kind and status. */
+export const OPEN = [
+  "kind = 'cash_in' AND status = 'PENDING'",
+  "kind = 'cash_out' AND status = 'RESERVED'",
+  "kind = 'cash_out' AND status = 'DISPATCHED'",
+] as const
+
+/** All others, as the indexes of persons say it. */
+export const NOT_OPEN = "status NOT IN ('PENDING', 'RESERVED', 'DISPATCHED')"
+
+function personsWith(document: string): Source[] {
+  const isTheirs = [{ sql: 'person_document(detail, facts) = ?', value: document }]
+  return [
+    { from: `operation WHERE ${NOT_OPEN} AND person_document(detail, facts) IS NOT NULL`, conditions: isTheirs },
+    ...OPEN.map((open) => ({ from: `operation WHERE ${open}`, others: isTheirs })),
+  ]
 }
 
 /**

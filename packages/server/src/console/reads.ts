@@ -1,23 +1,23 @@
-import { type ChangesNeeds, createChangesModule } from './changes.ts'
+import { type ChangesNeeds, createChanges } from './changes.ts'
 import { createDetailHandler, type DetailNeeds } from './detail.ts'
 import { createListHandler } from './operations.ts'
-import { createOverviewHandler, type OverviewNeeds } from './overview.ts'
-import { createRecordHandlers, type RecordsNeeds } from './records.ts'
+import { createOverviewHandlers, type OverviewNeeds } from './overview.ts'
 import { createSearchHandler } from './search.ts'
+import { createSystemHandlers, type SystemNeeds } from './system.ts'
 
 /** Reads of the console, on a pool of their own, so that no screen delays a payment. */
 
-export interface ConsoleReadsNeeds extends DetailNeeds, OverviewNeeds, ChangesNeeds, RecordsNeeds {}
+export interface ConsoleReadsNeeds extends DetailNeeds, OverviewNeeds, ChangesNeeds, SystemNeeds {}
 
 export function createConsoleReads(needs: ConsoleReadsNeeds) {
-  const changes = createChangesModule(needs)
+  const changes = createChanges(needs)
   return {
     handlers: {
       ...createListHandler(needs),
       ...createDetailHandler(needs),
       ...createSearchHandler(needs),
-      ...createOverviewHandler(needs),
-      ...createRecordHandlers(needs),
+      ...createOverviewHandlers(needs),
+      ...createSystemHandlers(needs),
       ...changes.handlers,
     },
     /** Answers all waiting requests. */

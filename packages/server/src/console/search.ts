@@ -7,6 +7,8 @@ import {
   auditSearch,
   EXAMINED_MAX,
   type ListNeeds,
+  NOT_OPEN,
+  OPEN,
   pageOf,
   pixKeysOf,
   readSummaries,
@@ -25,12 +27,16 @@ interface Hit {
 const HITS_MAX = 20
 
 /** Names with a common beginning that are sorted by time; of more, the newest operations are searched instead. */
-const NAMES_MAX = 2_000
+const NAMES_MAX = 1_000
+
+/** Open operations of a kind and status that are searched by name. */
+const OPEN_MAX = 5_000
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** How far back a correlation id is searched, which no index has. */
 const CORRELATION_DAYS = 30
+const CORRELATION_MAX = 10_000
 
 /** @source rules#console.8 */
 export function createSearchHandler(needs: ListNeeds): Pick<Handlers<typeof endpoints>, 'searchOperations'> {
@@ -108,16 +114,27 @@ interface Named {
   readonly candidates: bigint
 }
 
+/** Newest open operations, whose names have no index. */
+const OPEN_NAMED = OPEN.map(
+  (open, index) => `(
+     SELECT id, created_at, name = plain_name($1) AS "isWhole" FROM (
+       SELECT id, created_at, ${NAME} AS name FROM operation WHERE ${open}
+        ORDER BY created_at DESC, id DESC LIMIT ${OPEN_MAX}) open_${index}
+      WHERE name ~>=~ plain_name($1) AND name ~<~ (plain_name($1) || U&'\\+10FFFF') LIMIT ${HITS_MAX})`,
+).join(' UNION ALL ')
+
+const INDEXED = `operation WHERE ${NOT_OPEN} AND ${NAME} IS NOT NULL`
+
 const selectByName = statement<[name: string], Named>(
   'console.by_name',
-  `WITH begun AS MATERIALIZED (
-     SELECT id, created_at FROM operation WHERE ${NAME} IS NOT NULL AND ${BEGINS} LIMIT ${NAMES_MAX + 1}),
+  `WITH begun AS MATERIALIZED (SELECT id, created_at FROM ${INDEXED} AND ${BEGINS} LIMIT ${NAMES_MAX + 1}),
    whole AS (
-     SELECT id, created_at FROM operation WHERE ${NAME} IS NOT NULL AND ${NAME} = plain_name($1)
-      ORDER BY created_at DESC, id DESC LIMIT ${HITS_MAX}),
+     SELECT id, created_at FROM ${INDEXED} AND ${NAME} = plain_name($1) ORDER BY created_at DESC, id DESC LIMIT ${HITS_MAX}),
    newest AS (SELECT id, created_at FROM begun ORDER BY created_at DESC, id DESC LIMIT ${HITS_MAX})
    SELECT id, "isWhole", (SELECT count(*) FROM begun) AS candidates FROM (
-     SELECT id, created_at, true AS "isWhole" FROM whole UNION ALL SELECT id, created_at, false FROM newest
+     SELECT id, created_at, true AS "isWhole" FROM whole UNION ALL
+     SELECT id, created_at, false FROM newest UNION ALL
+     ${OPEN_NAMED}
    ) found ORDER BY "isWhole" DESC, created_at DESC, id DESC`,
 )
 
@@ -148,7 +165,7 @@ async function byName({ database }: ListNeeds, text: string): Promise<Hit[]> {
 const AMOUNT = /^(?:R\$\s?)?(\d{1,7}|\d{1,3}(?:\.\d{3})+|\d+)(?:[,.](\d{2}))?$/
 
 /** Centavos of an amount in reais; `null`: the text is none. */
-export function amountOf(text: string): number | null {
+function amountOf(text: string): number | null {
   const [, whole = '', decimals] = AMOUNT.exec(text) ?? []
   const digits = whole.replaceAll('.', '')
   if (digits === '' || digits.length > 12 || (decimals === undefined && digits.length > 7)) return null
@@ -164,7 +181,7 @@ async function byAmount(needs: ListNeeds, text: string): Promise<Hit[]> {
 }
 
 /** `2026-11-21` of `21/11/2026` or the same; `null`: the text is no day. */
-export function dayOfText(text: string): string | null {
+function dayOfText(text: string): string | null {
   const [, dd, mm, yyyy] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text) ?? []
   const day = yyyy === undefined ? text : `${yyyy}-${mm}-${dd}`
   return isDay(day) ? day : null
@@ -184,7 +201,7 @@ const selectByCorrelation = statement<[correlationId: string, since: string], Pi
       (kind) => `(
      SELECT id, created_at FROM (
        SELECT id, created_at, correlation_id FROM operation WHERE kind = '${kind}' AND created_at >= $2::timestamptz
-        ORDER BY created_at DESC, id DESC LIMIT ${EXAMINED_MAX}) ${kind}
+        ORDER BY created_at DESC, id DESC LIMIT ${CORRELATION_MAX}) ${kind}
       WHERE correlation_id = $1 LIMIT ${HITS_MAX})`,
     )
     .join(' UNION ALL ')}) found
@@ -193,7 +210,7 @@ const selectByCorrelation = statement<[correlationId: string, since: string], Pi
 
 /** The last resort: an id of a request, among the newest operations. */
 async function byCorrelation({ database, clock }: ListNeeds, text: string): Promise<Hit[]> {
-  if (/\s/.test(text)) return []
+  if (/\s/.test(text) || amountOf(text) !== null || dayOfText(text) !== null) return []
   const since = instantParameter(clock.now() - CORRELATION_DAYS * DAY_MS)
   const rows = await database.rows(selectByCorrelation, [text, since])
   return rows.map(({ id }) => ({ id, match: 'correlation_id' }))

@@ -255,6 +255,12 @@ export function bucketOf(span: Span, instantMs: number): number | null {
   return Math.floor(local / DAY_MS) - (hour < NIGHT.toHour ? 1 : 0)
 }
 
+/** First bucket of the window that ends now; `null`: by day, for the night window. */
+export function windowStart(span: Span, nowMs: number): number | null {
+  const bucket = bucketOf(span, nowMs)
+  return bucket === null ? null : firstBucket(span, bucket)
+}
+
 /** First bucket of the window. One bucket is added, so a rolling window is never too short. */
 export function firstBucket(span: Span, bucket: number): number {
   return span === 'night' ? bucket : bucket - ROLLING[span].reach

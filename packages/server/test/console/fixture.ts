@@ -7,6 +7,7 @@ import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { administer } from '../support/database.ts'
+import { limitsOf } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 
@@ -14,7 +15,7 @@ import { steppedClock } from '../support/stepped-clock.ts'
 
 export const ANA = { id: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d', name: 'Ana' }
 
-export function contextOf(more: Partial<RequestContext> = {}): RequestContext {
+function contextOf(more: Partial<RequestContext> = {}): RequestContext {
   return {
     endpoint: endpoints.listOperations,
     caller: { credential: 'admin', role: 'operator', ...ANA },
@@ -33,14 +34,6 @@ type Reads = ReturnType<typeof createConsoleReads>['handlers']
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for, and asserts on it.
 type Body = any
 
-const NO_CAPS = {
-  paymentCents: null,
-  hourCents: null,
-  dayCents: null,
-  nightCents: null,
-  newRecipientCents: null,
-}
-
 export function consoleOn(database: Database, clock = steppedClock(), more: object = {}) {
   const needs = {
     database,
@@ -49,11 +42,12 @@ export function consoleOn(database: Database, clock = steppedClock(), more: obje
     capabilities: new Set(['refund', 'cancel-charge']),
     pause: realPause,
     bank: () => ({ isKnown: true, problem: undefined }),
-    config: { mode: 'sandbox', settings: [], limits: { caps: NO_CAPS, newRecipientMs: 0 } } as const,
+    version: '0.0.0',
+    config: { mode: 'sandbox' as const, settings: [], limits: limitsOf() },
     certificates: () => [],
     ...more,
   }
-  const { handlers } = createConsoleReads(needs)
+  const { handlers, close } = createConsoleReads(needs)
   const read = async (name: keyof Reads, input: object, context: Partial<RequestContext> = {}): Promise<Body> => {
     const handle = handlers[name] as (input: unknown) => Promise<{ status: number; body: unknown }>
     const { status, body } = await handle({ params: {}, query: {}, ...input, context: contextOf(context) })
@@ -62,10 +56,15 @@ export function consoleOn(database: Database, clock = steppedClock(), more: obje
   }
   return {
     clock,
+    close,
     list: (query: object = {}) => read('listOperations', { query }),
     search: async (q: string) => (await read('searchOperations', { query: { q } })).data,
     detail: (id: string) => read('getOperation', { params: { id } }),
-    read,
+    overview: () => read('getOverview', {}),
+    changes: (query: object, context: Partial<RequestContext> = {}) => read('listChanges', { query }, context),
+    auditTrail: (query: object = {}) => read('listAudit', { query }),
+    proposals: async () => (await read('listProposals', {})).data,
+    system: () => read('getSystem', {}),
   }
 }
 

@@ -67,12 +67,16 @@ test('[console.8] a text finds operations by every kind of id, person, amount an
 test('[console.8] the whole name comes before its beginning, then the newest, and of a common one the newest of all', async (t) => {
   const { url, database } = await testDatabase(t)
   const { search } = consoleOn(database)
-  const named = (payerName: string, day: string) => ({ facts: { payerName }, created_at: `2026-11-${day}T00:00:00Z` })
+  const named = (payerName: string, day: string, status = 'PAID') => ({
+    ...{ facts: { payerName }, created_at: `2026-11-${day}T00:00:00Z`, status },
+  })
   const [whole = '', common = ''] = await store(url, [named('João', '01'), named('Joao Souza', '02')])
   await copyOperation(url, common, 2_500, {})
   const [newest = ''] = await store(url, [named('Joaozinho', '03')])
+  const [open = ''] = await store(url, [named('JOÃO', '01', 'PENDING')])
   const found = await search('joão')
-  assert.deepEqual([found[0].operation.id, found[1].operation.id, found.length], [whole, newest, 20])
+  const [first, second, third] = found.map(({ operation }: { operation: { id: string } }) => operation.id)
+  assert.deepEqual([first, second, third, found.length], [open, whole, newest, 20])
 })
 
 test('[console.8] a search by a document or a Pix key leaves a row without either; by an id it leaves none', async (t) => {
@@ -92,7 +96,7 @@ test('[console.8] a search by a document or a Pix key leaves a row without eithe
 
 test('[console.8] names and references are found by their indexes', async (t) => {
   const { url, database } = await testDatabase(t)
-  const [id = ''] = await store(url, [{ facts: { payerName: 'Maria' } }])
+  const [id = ''] = await store(url, [{ status: 'PAID', facts: { payerName: 'Maria' } }])
   await copyOperation(url, id, 5_000, { end_to_end_id: 'gen_random_uuid()::text' })
   const { texts, noting } = notingTexts(database)
   await consoleOn(noting).search('Maria')
