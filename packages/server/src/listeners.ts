@@ -4,6 +4,7 @@ import { createBalanceHandlers } from './balance/index.ts'
 import { createCaseHandlers } from './cases/api.ts'
 import { cashOutDecider } from './cash-out/index.ts'
 import type { Config } from './config.ts'
+import { createRefundHandlers } from './console/refunds.ts'
 import { createSessionHandlers } from './console/sessions.ts'
 import { createSandboxHandlers, createSharedHandlers } from './console/shared.ts'
 import { createConsoleRoutes } from './console/site.ts'
@@ -154,11 +155,11 @@ function handlersOf(base: Base, modules: Modules, hasSimulatedBank: boolean) {
 }
 
 function operatorHandlersOf(base: Base, modules: Modules) {
-  const { engine, inbox, statements, cashIns } = modules
+  const { engine, inbox, statements, cashIns, refunds } = modules
   const shared = { ...base, engine, database: base.databases.api, operators: operatorsOf(modules) }
   const cases = {
     ...shared,
-    withoutOperation: { ...base, events: inbox.setAside, statement: statements.lines, charges: cashIns },
+    withoutOperation: { ...base, events: inbox.setAside, statement: statements.lines, charges: cashIns, refunds },
     deciders: {
       cash_in: modules.refunds.cashInDecider,
       cash_out: cashOutDecider,
@@ -167,10 +168,12 @@ function operatorHandlersOf(base: Base, modules: Modules) {
     },
     approvalFromCents: base.config.caseApprovalFromCents,
     dryRun: createDryRun(shared),
+    onRefundOrdered: refunds.onOrdered,
   }
   return {
     ...createOperatorModule({ ...shared, cases }).handlers,
     ...createCaseHandlers(cases),
+    ...createRefundHandlers({ cases, refunds }),
   }
 }
 

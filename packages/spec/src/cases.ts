@@ -192,6 +192,15 @@ export const caseKinds = {
       close: 'Close it without an adjustment.',
     },
   },
+  refund_requested: {
+    of: [],
+    meaning: 'An operator requested a refund of a paid charge that needs a second person. Nothing was reserved.',
+    holds: 'nothing',
+    decisions: {
+      return_to_payer: 'Order the refund as requested: the amount is reserved and sent to the payer.',
+      close: 'Close it without a refund.',
+    },
+  },
 } as const satisfies Readonly<Record<string, CaseKind>>
 
 export type CaseKindName = keyof typeof caseKinds

@@ -8,6 +8,7 @@ import { type Endpoint, endpoint } from './endpoint.ts'
 import { ledgerAccount, listLedgerEntries } from './ledger.ts'
 import { limits } from './limits.ts'
 import { operatorRole } from './operators.ts'
+import { refundErrors } from './refund-in/index.ts'
 import {
   ACTION_NAME,
   CURSOR,
@@ -782,7 +783,7 @@ export const refundPayment = endpoint({
   tag: 'Console',
   summary: 'Refund a paid charge',
   description:
-    'The same refund as of `POST /api/pix/cash-in/{id}/refund`, with the same limits. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on it is proposed: a case `refund_requested`, which another person approves.',
+    'The same refund as of `POST /api/pix/cash-in/{id}/refund`, with the same limits. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on it is proposed: a case `refund_requested`, which another person approves. The administrative token names no person, so it proposes nothing: 403 `insufficient_role`.',
   headers: {
     'Idempotency-Key': { ...idempotencyKey, description: 'Replays the answer to the same request within 24 hours' },
   },
@@ -813,17 +814,7 @@ export const refundPayment = endpoint({
       },
     },
   },
-  errors: [
-    'not_found',
-    'idempotency_key_reused',
-    'duplicate_external_id',
-    'refund_value_not_positive',
-    'refund_deadline_exceeded',
-    'refund_exceeds_available',
-    'cash_out_suspended',
-    'not_supported_by_bank',
-    'not_possible_in_state',
-  ],
+  errors: ['idempotency_key_reused', ...refundErrors],
 })
 
 /** The same endpoint for operators, under another path: the API of the merchant is never opened to a cookie. */
@@ -951,5 +942,6 @@ export const consoleEndpoints = {
   listAudit,
   listProposals,
   getSystem,
+  refundPayment,
   ...sharedWithOperators,
 } as const

@@ -169,6 +169,7 @@ const caseKinds: Words['caseKinds'] = {
   ledger_drift: 'Fault in the ledger’s verification',
   close_differs: 'Close with a difference',
   adjustment_requested: 'Adjustment requested',
+  refund_requested: 'Refund requested',
 }
 
 const overview: Words['overview'] = {

@@ -199,6 +199,7 @@ const caseKinds = {
   ledger_drift: 'Falha na verificação da razão',
   close_differs: 'Fechamento com diferença',
   adjustment_requested: 'Ajuste de saldo pedido',
+  refund_requested: 'Devolução pedida',
 } satisfies For<CaseKindName>
 
 const overview = {

@@ -550,6 +550,11 @@ export const said: Readonly<Record<string, string>> = {
   'Book the adjustment: the money came in and is available.': 'Lança o ajuste: o dinheiro entrou e está disponível.',
   'Book the adjustment: the money left the available balance.': 'Lança o ajuste: o dinheiro saiu do saldo disponível.',
   'Close it without an adjustment.': 'Encerra sem ajuste.',
+  'An operator requested a refund of a paid charge that needs a second person. Nothing was reserved.':
+    'Uma pessoa pediu a devolução de uma cobrança paga, que precisa de uma segunda pessoa. Nada foi reservado.',
+  'Order the refund as requested: the amount is reserved and sent to the payer.':
+    'Ordena a devolução como foi pedida: o valor é reservado e enviado ao pagador.',
+  'Close it without a refund.': 'Encerra sem devolução.',
   'a charge was paid': 'uma cobrança foi paga',
   'a credit repaid a debt of the merchant': 'um crédito pagou uma dívida do lojista',
   'a payout was accepted': 'um pagamento foi aceito',

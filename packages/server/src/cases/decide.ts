@@ -1,10 +1,12 @@
 import { Refusal } from '@pixgate/spec'
 import { HoldersChanged, type Person } from '../access/index.ts'
 import { insertAudit, type Operator } from '../audit/trail.ts'
+import { ExternalIdTaken } from '../engine/batch.ts'
 import type { DryRun } from '../engine/dry-run.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Document, Operation, OperationKind, State } from '../engine/operation.ts'
 import { createReader } from '../engine/reader.ts'
+import { duplicateOf } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, type Queries, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
@@ -35,7 +37,7 @@ import {
   stepOf,
 } from './steps.ts'
 import { closeCase, insertStep, lockCase, readAnswered, readSteps, readStoredCase, type StoredStep } from './store.ts'
-import { prepareWithoutOperation, readSubject, type WithoutOperation } from './without-operation.ts'
+import { isRequest, prepareWithoutOperation, readSubject, type WithoutOperation } from './without-operation.ts'
 
 /**
  * Decides cases, by one or two people. Each step commits its effects with a row of the case and one of the audit trail.
@@ -58,6 +60,8 @@ export interface CaseNeeds {
     readonly deactivations: () => Promise<bigint>
   }
   readonly approvalFromCents: number
+  /** Called after the commit of a decision that ordered a refund. */
+  readonly onRefundOrdered?: () => void
 }
 
 interface CaseRequest {
@@ -184,12 +188,15 @@ export async function replayedAnswer(
  */
 async function execute(needs: CaseNeeds, execution: Execution): Promise<Decided> {
   try {
-    return await executeOnce(needs, execution)
+    const answer = await executeOnce(needs, execution)
+    if (answer.refundId !== null) needs.onRefundOrdered?.()
+    return answer
   } catch (error) {
     // Only an approval has to read the operators again itself.
     if (error instanceof HoldersChanged && !execution.approval) return execute(needs, execution)
-    if (!(error instanceof CaseChanged)) throw error
-    throw execution.approval ? proposalVoid('the case changed after it was proposed') : new Refusal('case_changed')
+    const { approval, bodyHash } = execution
+    if (!(error instanceof CaseChanged)) throw refusalOf(error, approval?.proposal.bodyHash ?? bodyHash)
+    throw approval ? proposalVoid('the case changed after it was proposed') : new Refusal('case_changed')
   }
 }
 
@@ -225,6 +232,11 @@ async function executeOnce(needs: CaseNeeds, execution: Execution): Promise<Deci
       }
     },
   })
+}
+
+/** The external id of a requested refund may be taken meanwhile. */
+export function refusalOf(error: unknown, bodyHash: Buffer): unknown {
+  return error instanceof ExternalIdTaken ? duplicateOf(error, { bodyHash }, 'externalId') : error
 }
 
 /**
@@ -432,8 +444,7 @@ export async function refuse(needs: CaseNeeds, request: ProposalRequest): Promis
     })
     // The insert waits for a concurrent approval.
     if (!isInserted) return false
-    // A requested adjustment without a proposal has no purpose.
-    if (stored.kind === 'adjustment_requested') await closeCase(queries, stored.id, at)
+    if (isRequest(stored)) await closeCase(queries, stored.id, at)
     const facts = { ordered, reason, amountCents: Number(amountCents), proposalId: proposal.id }
     await insertAudit(queries, { ...auditOf(operator, 'refused', stored, facts), id: ids.uuid(), at })
     return true

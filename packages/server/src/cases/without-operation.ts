@@ -27,8 +27,8 @@ import { assertNamed, notDecidable } from './by-table.ts'
 import type { CaseOption, DecisionInput, HandedOver, LineKey, Prepared, StatementLines, StoredCase } from './case.ts'
 
 /**
- * Cases without an operation: differences to the bank's statement, events set aside, requested adjustments, and faults.
- * The subject is read at decision time; a decision books an adjustment.
+ * Cases without an operation: differences to the bank's statement, events set aside, requested adjustments and refunds, and
+ * faults. The subject is read at decision time; a decision books an adjustment, or creates the requested refund.
  */
 
 /** A debit on the bank's statement that the books lack. */
@@ -78,12 +78,26 @@ export interface DifferenceSubject {
   readonly isOthers?: boolean
 }
 
+/** A refund that an operator requested. @source rules#console.14 */
+export interface RequestedRefund {
+  readonly cashInId: string
+  readonly valueCents: bigint
+  readonly reason: string
+  /** `null`: none was given, and the refund's own id serves. */
+  readonly externalId: string | null
+}
+
+interface RefundSubject extends RequestedRefund {
+  readonly is: 'refund'
+}
+
 /** `request`: the requested adjustment, negative for a debit. */
 export type CaseSubject =
   | LineSubject
   | EventSubject
   | DifferenceSubject
   | { readonly is: 'request'; readonly cents: bigint }
+  | RefundSubject
   | { readonly is: 'nothing' }
 
 export interface Booked {
@@ -113,6 +127,10 @@ export interface WithoutOperation {
       id: string,
       order: Pick<DecisionInput, 'caseId' | 'reason'> & { readonly endToEndId: string; readonly operator: string },
     ): Command<unknown>
+  }
+  readonly refunds: {
+    /** Creates the refund as of the API. @param id of the refund, and of its case */
+    requestedCommand(id: string, refund: RequestedRefund, operatorId: string): Command<unknown>
   }
 }
 
@@ -154,12 +172,26 @@ async function subjectOf(
       const cents = centsIn(facts) ?? 0n
       return { is: 'request', cents: facts.direction === 'in' ? cents : -cents }
     }
+    case 'refund_requested':
+      return refundIn(facts) ?? NOTHING
     default:
       return NOTHING
   }
 }
 
 const NOTHING: CaseSubject = { is: 'nothing' }
+
+function refundIn(facts: Document): RefundSubject | undefined {
+  const { cashInId, reason, externalId = null } = facts
+  const valueCents = centsIn(facts)
+  if (typeof cashInId !== 'string' || typeof reason !== 'string' || valueCents === undefined) return undefined
+  return { is: 'refund', cashInId, valueCents, reason, externalId: externalId === null ? null : String(externalId) }
+}
+
+/** An order of an operator that waits for a second person: without a proposal it has no purpose. */
+export function isRequest({ kind }: Pick<StoredCase, 'kind'>): boolean {
+  return kind === 'adjustment_requested' || kind === 'refund_requested'
+}
 
 /** Common to adjustments about the same money. */
 function aboutOf({ kind, reference }: CaseReport): string {
@@ -326,6 +358,8 @@ function isPossible({ subject }: ReadCase, decision: CaseDecision): boolean {
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
     case 'request':
       return subject.cents !== 0n && isOfSign(decision, subject.cents)
+    case 'refund':
+      return decision === 'return_to_payer'
     case 'nothing':
       return false
   }
@@ -341,6 +375,7 @@ export function atStakeCents(read: ReadCase, decision: CaseDecision): bigint | n
   if (decision === 'close') return leftCents(read, decision)
   switch (subject.is) {
     case 'line':
+    case 'refund':
       return subject.valueCents
     case 'event':
       return handedCents(read, decision)
@@ -397,7 +432,8 @@ export async function prepareWithoutOperation(
   if (!option) throw notDecidable({ decision }, read)
   assertNamed(order, option.needs)
   const attributedTo = decision === 'book' ? await namedOperation(needs, read, order) : null
-  const handed = reversal(needs, read, order) ?? (await handedLine(needs, read, attributedTo))
+  const own = reversal(needs, read, order) ?? requestedRefund(needs, read, order)
+  const handed = own ?? (await handedLine(needs, read, attributedTo))
   const deciding = { read, order, attributedTo, handed, id: needs.ids.uuid() }
   return {
     command: commandOf(read, handed),
@@ -451,11 +487,21 @@ function reversal(
 ): HandedOver | undefined {
   if (decision !== 'reverse' || subject.is !== 'difference' || subject.credit === undefined) return undefined
   const { chargeId, endToEndId } = subject.credit
-  const { decide: reverse, ...command } = charges.reversal(chargeId, {
-    ...{ endToEndId, caseId, reason },
-    operator: operatorId,
-  })
-  return { ...command, decide: (state, now) => ({ ...reverse(state, now), outcome: { result: 'APPLIED' } }) }
+  return applied(charges.reversal(chargeId, { ...{ endToEndId, caseId, reason }, operator: operatorId }))
+}
+
+/** Command that creates the requested refund. @source rules#console.14 */
+function requestedRefund(
+  { refunds }: WithoutOperation,
+  { subject, id }: ReadCase,
+  { decision, operatorId }: DecisionInput,
+): HandedOver | undefined {
+  if (decision !== 'return_to_payer' || subject.is !== 'refund') return undefined
+  return applied(refunds.requestedCommand(id, subject, operatorId))
+}
+
+function applied({ decide: decideIt, ...command }: Command<unknown>): HandedOver {
+  return { ...command, decide: (state, now) => ({ ...decideIt(state, now), outcome: { result: 'APPLIED' } }) }
 }
 
 const NOTHING_HANDED: HandedOver = { reads: [], decide: () => ({ outcome: undefined }) }
@@ -476,7 +522,7 @@ interface Deciding {
   readonly order: DecisionInput
   /** The named operation, or `null`. */
   readonly attributedTo: string | null
-  /** Command of the operation that books the line, or reverses its credit. */
+  /** Command of the operation that books the line or reverses its credit, or of the requested refund. */
   readonly handed: HandedOver | undefined
   /** Id of the adjustment. */
   readonly id: string

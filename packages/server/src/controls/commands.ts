@@ -1,8 +1,8 @@
 import { Refusal } from '@pixgate/spec'
 import { HoldersChanged, type Person } from '../access/index.ts'
 import { insertAudit, type Operator } from '../audit/trail.ts'
-import { requestAdjustment, whyAdjustmentNeedsSecondPerson } from '../cases/adjustments.ts'
 import { type CaseNeeds, type DecisionResult, replayedAnswer } from '../cases/decide.ts'
+import { requestAdjustment, whyRequestNeedsSecondPerson } from '../cases/requested.ts'
 import { assertOperates } from '../cases/second-person.ts'
 import { IdempotencyKeyTaken } from '../engine/batch.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -209,7 +209,7 @@ export function createOperatorCommands(needs: OperatorDependencies): OperatorCom
       await store.auditAdjustment(request, ids.uuid(), clock.now(), operator)
       const before = await madeBefore(needs, request)
       if (before) return before
-      if (whyAdjustmentNeedsSecondPerson(needs.cases, request.valueCents) !== null) {
+      if (whyRequestNeedsSecondPerson(needs.cases, request.valueCents) !== null) {
         return proposedOf(await requestAdjustment(needs.cases, request, operator))
       }
       try {

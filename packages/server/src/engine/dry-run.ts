@@ -5,6 +5,7 @@ import { DatabaseUnavailable, isRetryableConflict } from '../platform/db/errors.
 import type { Ids } from '../platform/ids.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
 import { refuseLapsed } from '../platform/live-request.ts'
+import { ExternalIdTaken } from './batch.ts'
 import { Draft } from './draft.ts'
 import { Cache, loadAnew } from './loader.ts'
 import type { Command } from './operation.ts'
@@ -14,7 +15,7 @@ import { meaningOf } from './writer.ts'
 
 /**
  * Executes a command in its own transaction and rolls it back, so the database has accepted the reported effects.
- * @throws Refusal of `decide` on the latest rows · overloaded: longer than 2 s, or too many are waiting
+ * @throws Refusal of `decide` on the latest rows · ExternalIdTaken · overloaded: longer than 2 s, or too many are waiting
  * @source rules#engine.23
  */
 export type DryRun = <Outcome>(command: Command<Outcome>) => Promise<Outcome>
@@ -67,7 +68,10 @@ async function tryOut(
   const endsAt = performance.now() + LIMIT_MS
   for (;;) {
     if (command.request) refuseLapsed(command.request)
-    const loaded = await loadAnew({ clock, reader: createReader(database), cache: new Cache(1) }, [command])
+    const reader = createReader(database)
+    const [namesake] = command.creates ? await reader.byExternalIds([command.creates]) : []
+    if (namesake) throw new ExternalIdTaken(namesake)
+    const loaded = await loadAnew({ clock, reader, cache: new Cache(1) }, [command])
     const now = clock.now()
     const draft = new Draft(loaded, now, ids)
     const decision = command.decide(draft, now)

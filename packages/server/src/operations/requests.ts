@@ -132,14 +132,19 @@ export function replayedOf<Order extends Operation>(
     if (!is(operation) || !operation.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
     return operation
   }
-  if (error instanceof ExternalIdTaken) {
-    const { id, status, bodyHash } = error.operation
-    throw new Refusal('duplicate_external_id', {
-      fields: [{ field, code: 'duplicate', message: 'externalId was already used' }],
-      existing: { id, status, samePayload: bodyHash.equals(request.bodyHash) },
-    })
-  }
-  throw error
+  throw error instanceof ExternalIdTaken ? duplicateOf(error, request, field) : error
+}
+
+/** @source rules#external-id.2 */
+export function duplicateOf(
+  { operation: { id, status, bodyHash } }: ExternalIdTaken,
+  request: { readonly bodyHash: Buffer },
+  field: string,
+): Refusal {
+  return new Refusal('duplicate_external_id', {
+    fields: [{ field, code: 'duplicate', message: 'externalId was already used' }],
+    existing: { id, status, samePayload: bodyHash.equals(request.bodyHash) },
+  })
 }
 
 /** Caller and address of a request, stored on the operation and its first move. @source rules#limits.7 */

@@ -1,9 +1,9 @@
 import type { createRefundIn, EndpointInput, endpoints, getRefundIn } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
+import { centsOf, createdAnswer, found, identityOf, listed } from '../operations/requests.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
-import type { RefundInCommands, RefundInStore } from './commands.ts'
+import { type RefundInCommands, type RefundInStore, refundContent } from './commands.ts'
 import type { RefundIn } from './refund-in.ts'
 
 /** @source rules#refund-in.detail.2 */
@@ -46,13 +46,12 @@ function contentOf(
   pathId: string,
   { refundValue, reason, externalId }: EndpointInput<typeof endpoints.createRefundIn>['body'],
 ) {
-  const content = {
+  return refundContent({
     cashInId: isUuid(pathId) ? pathId.toLowerCase() : null,
     valueCents: centsOf(refundValue, 'refundValue'),
     reason: reason ?? null,
     externalId: externalId ?? null,
-  }
-  return { ...content, bodyHash: hashOf(content) }
+  })
 }
 
 type Created = Static<(typeof createRefundIn)['responses'][201]['schema']>

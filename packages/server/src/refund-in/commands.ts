@@ -1,6 +1,7 @@
 import { fieldRefusal, limits, Refusal } from '@pixgate/spec'
+import { HoldersChanged } from '../access/index.ts'
 import { type Held, isHeld, takenBack } from '../cases/unexplained.ts'
-import { isTakenBack } from '../cases/without-operation.ts'
+import { isTakenBack, type WithoutOperation } from '../cases/without-operation.ts'
 import {
   type CashIn,
   decidedPaymentOf,
@@ -23,7 +24,7 @@ import {
 import { createOperationStore } from '../engine/operation-store.ts'
 import { keyCapsFact, type Leaving, type Limits, looksOf, type OnLimitExceeded, taken } from '../operations/caps.ts'
 import type { Result } from '../operations/orders.ts'
-import { type AskedBy, type OperatorRefusal, replayedOf } from '../operations/requests.ts'
+import { type AskedBy, hashOf, type OperatorRefusal, replayedOf } from '../operations/requests.ts'
 import { createOrderStore, isEnabled } from '../operations/store.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, statement } from '../platform/db/database.ts'
@@ -203,21 +204,43 @@ function takenFrom(held: Held, returned: BankReturn, state: State, now: number):
 }
 
 async function create(options: RefundInCommandsOptions, request: RefundInRequest): Promise<Created> {
-  const { engine, isUnsupported, terms, onLimitExceeded } = options
-  const { cashInId, externalId, idempotencyKey } = request
+  const { engine, onLimitExceeded } = options
   try {
-    const refund = await engine.execute({
-      reads: cashInId === null ? [] : [cashInId],
-      controls: ['cash_out_switch'],
-      ...looksOf(leavingOf(request), terms.limits),
-      creates: { kind: 'refund_in', externalId, idempotencyKey },
-      request: request.live,
-      decide: isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, terms, state, now),
-    })
-    return { refund, isReplayed: false }
+    return { refund: await engine.execute(createCommand(options, request)), isReplayed: false }
   } catch (error) {
     if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
     return { refund: replayedOf(error, request, isRefundIn, 'externalId'), isReplayed: true }
+  }
+}
+
+/** Creates a refund that a second person approved, as a command. @source rules#console.14 */
+export function requestedCommandOf(
+  options: Pick<RefundInCommandsOptions, 'isUnsupported' | 'terms'>,
+): WithoutOperation['refunds']['requestedCommand'] {
+  return (id, refund, operatorId) =>
+    createCommand(options, {
+      ...refundContent(refund),
+      ...{ id, externalId: refund.externalId ?? id, correlationId: id, idempotencyKey: null },
+      ...{ madeBy: { caller: operatorId, address: '' }, valueField: 'valueCents' },
+    })
+}
+
+function createCommand(
+  { isUnsupported, terms }: Pick<RefundInCommandsOptions, 'isUnsupported' | 'terms'>,
+  request: RefundInRequest,
+): Command<RefundIn> {
+  const { cashInId, externalId, idempotencyKey, holdersVersion } = request
+  const isOfHolder = holdersVersion !== undefined
+  return {
+    reads: cashInId === null ? [] : [cashInId],
+    controls: ['cash_out_switch', ...(isOfHolder ? (['holders'] as const) : [])],
+    ...looksOf(leavingOf(request), terms.limits),
+    creates: { kind: 'refund_in', externalId, idempotencyKey },
+    request: request.live,
+    decide: (state, now) => {
+      if (isOfHolder && state.versionOf('holders') !== holdersVersion) throw new HoldersChanged()
+      return isUnsupported ? refuseUnsupported() : decideCreate(request, terms, state, now)
+    },
   }
 }
 
@@ -281,6 +304,26 @@ export interface RefundInRequest extends AskedBy {
   readonly externalId: string
   readonly reason: string | null
   readonly bodyHash: Buffer
+  /** Name of the amount for the client; by default that of the API. */
+  readonly valueField?: string
+  /** Counter of deactivations, read before the operator was seen active. @throws HoldersChanged it is another */
+  readonly holdersVersion?: bigint
+}
+
+/** Content of a refund with its hash; equal hashes mean equal requests. @source rules#external-id.3 */
+export function refundContent<Id extends string | null, Reason extends string | null>({
+  cashInId,
+  valueCents,
+  reason,
+  externalId,
+}: {
+  readonly cashInId: Id
+  readonly valueCents: bigint
+  readonly reason: Reason
+  readonly externalId: string | null
+}) {
+  const content = { cashInId, valueCents, reason, externalId }
+  return { ...content, bodyHash: hashOf(content) }
 }
 
 export interface RefundInTerms {
@@ -302,14 +345,14 @@ export function decideCreate(
   now: number,
 ): Decision<RefundIn> {
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
-  const { valueCents } = request
+  const { valueCents, valueField = 'refundValue' } = request
   const cashIn = cashInIn(state, request.cashInId)
   if (!cashIn) throw new Refusal('cash_in_not_found')
   const deadline = refundDeadline(cashIn)
   if (cashIn.status !== 'PAID' || deadline === null) throw new Refusal('cash_in_not_paid')
-  if (valueCents <= 0n) throw fieldRefusal('refund_value_not_positive', 'refundValue', 'not_positive')
+  if (valueCents <= 0n) throw fieldRefusal('refund_value_not_positive', valueField, 'not_positive')
   if (now > deadline) throw new Refusal('refund_deadline_exceeded')
-  if (valueCents > refundableCents(cashIn)) throw fieldRefusal('refund_exceeds_available', 'refundValue', 'too_large')
+  if (valueCents > refundableCents(cashIn)) throw fieldRefusal('refund_exceeds_available', valueField, 'too_large')
   const allowed = taken(leavingOf(request), bounds, state, now)
   if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
   const create: Create<RefundIn> = {

@@ -7,11 +7,18 @@ import type { OperatorRefusal } from '../operations/requests.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import { own } from '../platform/own.ts'
 import { createRefundInHandlers, detailView } from './api.ts'
-import { createRefundInCommands, createRefundInStore, type RefundInTerms } from './commands.ts'
+import {
+  createRefundInCommands,
+  createRefundInStore,
+  type RefundInRequest,
+  type RefundInTerms,
+  requestedCommandOf,
+} from './commands.ts'
 import { createRefundInJobs } from './jobs.ts'
 import type { BankReturn, RefundInInput } from './refund-in.ts'
 import { createCashInDecider, createPayableHeldDecider } from './to-payer.ts'
 
+export { type RefundInRequest, refundContent } from './commands.ts'
 export { refundInDecider } from './decide-case.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
 export { isRefundIn } from './refund-in.ts'
@@ -38,6 +45,14 @@ export function createRefundInModule(options: RefundInOptions) {
     cashInDecider: createCashInDecider(toPayer),
     /** Decides cases of unexplained credits, including refunds to their payers. */
     heldDecider: (statement: StatementLines) => createPayableHeldDecider(toPayer, statement),
+    /** Orders a refund. @throws HoldersChanged · as `commands.create` */
+    order: async (request: RefundInRequest) => {
+      const created = await commands.create(request)
+      if (!created.isReplayed) onReserved()
+      return created
+    },
+    requestedCommand: requestedCommandOf(toPayer),
+    onOrdered: onReserved,
     processNext: () => jobs.processNext(),
     get: store.get,
     /** All refunds that each set of references matches. @source rules#refund-in.told.2 */

@@ -157,6 +157,7 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   listOperatorApiKeys: ['viewer', 'operator', 'approver', 'admin'],
   listOperatorLedger: ['viewer', 'operator', 'approver', 'admin'],
   getOperatorQrCode: ['viewer', 'operator', 'approver', 'admin'],
+  refundPayment: ['operator', 'admin'],
   pauseOperatorWebhook: ['operator', 'admin'],
   resumeOperatorWebhook: ['operator', 'admin'],
   testOperatorWebhook: ['operator', 'admin'],

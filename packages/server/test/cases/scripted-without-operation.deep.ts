@@ -170,13 +170,14 @@ const SCENARIOS: readonly LooseScenario[] = [
 
 /**
  * It takes a payout that the statement lacks (`scenarios/statement-decisions.deep.ts`), a difference that is gone
- * (`without-operation/unexplained.deep.ts`), a bank of the standard, or a request (`operator/requested-adjustments.test.ts`).
+ * (`without-operation/unexplained.deep.ts`), a bank of the standard, or a request (`controls/requested-adjustments.test.ts`, `console/refunds.test.ts`).
  */
 const MADE_ELSEWHERE: Partial<Record<CaseWithoutOperation, readonly CaseDecision[]>> = {
   line_missing: ['credit'],
   line_differs: ['close'],
   statement_unreadable: ['close'],
   adjustment_requested: ['credit', 'debit', 'close'],
+  refund_requested: ['return_to_payer', 'close'],
 }
 
 function withoutOf({ lacking = [] }: LooseScenario): string {

@@ -69,6 +69,7 @@ export function caseNeeds(
     events: nothing,
     statement: nothing,
     charges: { reversal: () => assert.fail() },
+    refunds: { requestedCommand: () => assert.fail() },
   }
   const dryRun = createDryRun({ ...engine, database })
   return { ...engine, database, operators, dryRun, deciders: {}, withoutOperation, approvalFromCents }

@@ -13,6 +13,19 @@ const createdExample = {
   createdAt: '2026-11-21T13:25:00.310Z',
 }
 
+/** Errors of creating a refund, also by an operator. */
+export const refundErrors = [
+  'duplicate_external_id',
+  'cash_in_not_found',
+  'cash_in_not_paid',
+  'refund_deadline_exceeded',
+  'refund_exceeds_available',
+  'limit_exceeded',
+  'insufficient_balance',
+  'cash_out_suspended',
+  'not_supported_by_bank',
+] as const
+
 /** @source rules#refund-in.create.1 */
 export const createRefundIn = endpoint({
   id: 'createRefundIn',
@@ -31,19 +44,7 @@ export const createRefundIn = endpoint({
   responses: {
     201: { description: 'Accepted', headers: CREATED_HEADERS, schema: refundInCreated, example: createdExample },
   },
-  errors: [
-    'idempotency_key_reused',
-    'duplicate_external_id',
-    'cash_in_not_found',
-    'cash_in_not_paid',
-    'refund_value_not_positive',
-    'refund_deadline_exceeded',
-    'refund_exceeds_available',
-    'limit_exceeded',
-    'insufficient_balance',
-    'cash_out_suspended',
-    'not_supported_by_bank',
-  ],
+  errors: ['idempotency_key_reused', 'refund_value_not_positive', ...refundErrors],
 })
 
 const detailExample = {

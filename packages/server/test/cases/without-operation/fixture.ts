@@ -113,6 +113,9 @@ const NO_EVENTS: SetAsideEvents = {
   accepts: async () => false,
 }
 
+/** No refund is requested here. */
+const NO_REFUNDS = { requestedCommand: () => assert.fail() }
+
 async function openOne(database: Database, kind: string): Promise<string> {
   const [first, ...more] = await openCaseIdsOf(database, kind)
   assert.ok(first && more.length === 0, `${kind} is open once`)
@@ -137,7 +140,7 @@ export function decidingAt(
   const held = createHeldDecider(statement)
   const cases: CaseNeeds = {
     ...needs,
-    withoutOperation: { ...needs, events: NO_EVENTS, statement, charges: needs },
+    withoutOperation: { ...needs, events: NO_EVENTS, statement, charges: needs, refunds: NO_REFUNDS },
     deciders: { adjustment: held },
     dryRun: createDryRun(needs),
     operators: { people, deactivations: async () => 1n },

@@ -45,6 +45,7 @@ const SUBJECTS: Readonly<Record<CaseWithoutOperation, readonly CaseSubject[]>> =
   line_missing: [-1n, 1n].map((cents) => ({ is: 'difference', cents, movement: MOVEMENT })),
   line_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents, movement: MOVEMENT })),
   adjustment_requested: [-1n, 1n].map((cents) => ({ is: 'request', cents })),
+  refund_requested: [{ is: 'refund', cashInId: 'c', valueCents: 1n, reason: 'r', externalId: null }],
   statement_unreadable: [NOTHING],
   event_set_aside: [EVENT, { ...EVENT, body: null }, { ...EVENT, isReadable: false }],
   ledger_drift: [NOTHING],
