@@ -640,7 +640,7 @@ export const listAudit = endpoint({
         Type.String({
           pattern: CURSOR,
           description: '`nextCursor` of the page before',
-          examples: ['AQAAAAEBof4--ZEBmMDeehFwAIAAXx08KxoJ'],
+          examples: ['0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'],
         }),
       ),
       limit: pageLimit,
