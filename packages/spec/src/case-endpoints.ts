@@ -3,7 +3,7 @@ import { caseKinds, decisionNames, evidenceFields } from './cases.ts'
 import { endpoint } from './endpoint.ts'
 import { ledgerAccount } from './ledger.ts'
 import { limits } from './limits.ts'
-import { refundErrors } from './refund-in/index.ts'
+import { paidRefundErrors } from './refund-in/index.ts'
 import {
   CASE_KIND,
   cents,
@@ -465,7 +465,7 @@ export const decideCase = endpoint({
       example: { ...DECIDED_EXAMPLE, ...PROPOSED, outcome: 'proposed' },
     },
   },
-  errors: ['not_found', 'case_changed', 'not_possible_in_state', 'idempotency_key_reused', ...refundErrors],
+  errors: ['not_found', 'case_changed', 'not_possible_in_state', 'idempotency_key_reused', ...paidRefundErrors],
 })
 
 const PROPOSAL_PARAMS = Type.Object({
@@ -497,7 +497,7 @@ export const decideCaseProposal = endpoint({
       example: { ...DECIDED_EXAMPLE, ...PROPOSED, outcome: 'approved' },
     },
   },
-  errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state', ...refundErrors],
+  errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state', ...paidRefundErrors],
 })
 
 /** @source rules#cases.62 */

@@ -44,6 +44,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
       PIXGATE_PAYMENT_MAX_CENTS: '99',
       PIXGATE_NIGHT_MAX_CENTS: '98',
       PIXGATE_APPROVAL_FROM_CENTS: '1',
+      PIXGATE_DESK_APPROVAL_FROM_CENTS: '99',
     }),
   /** A payment was taken back after it had been paid out. */
   receivable_outstanding: async (t) => {
@@ -91,6 +92,9 @@ const UNREACHABLE: readonly Pick<Row, 'operation' | 'code'>[] = [
   ]),
   // The bank must have decoded the code before.
   { operation: 'decideApproval', code: 'partner_unavailable' },
+  // Another bank must have been configured since the refund was requested.
+  { operation: 'decideCase', code: 'not_supported_by_bank' },
+  { operation: 'decideCaseProposal', code: 'not_supported_by_bank' },
 ]
 
 for (const code of new Set(ROWS.map((row) => row.code))) {
@@ -158,7 +162,8 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
   assert.ok(Array.isArray(fields), what)
   for (const { field, message: sentence } of fields)
     assert.doesNotMatch(sentence, /not acceptable|[\^$\\]/, `${what}: ${field}`)
-  const namesCharge = code === 'not_possible_in_state' && /^(?:cancelCashIn|getCashInQrCode):/.test(what)
+  const namesCharge =
+    code === 'not_possible_in_state' && /^(?:cancel|get)(?:CashIn|Operator)(?:Charge|QrCode)?:/.test(what)
   assert.equal(existing !== undefined, namesCharge || WITH_AN_OPERATION_THAT_EXISTS.includes(code), what)
   assert.equal(/^[1-9]\d*$/.test(headers.get('retry-after') ?? ''), status === 429 || status === 503, what)
 }

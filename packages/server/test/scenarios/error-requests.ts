@@ -142,7 +142,90 @@ const UNKNOWN_IDS: readonly OperationId[] = [
   ...(['decideCaseProposal', 'decideApproval', 'getWebhook', 'testWebhook', 'getWebhookDelivery'] as const),
   ...(['resendWebhookDelivery', 'recoverWebhook', 'sendMissedToWebhook', 'pauseWebhook', 'resumeWebhook'] as const),
   ...(['rotateWebhookSecret', 'deleteWebhook', 'getCashInQrCode', 'cancelCashIn'] as const),
+  ...(['getOperation', 'revokeSession', 'getOperatorWebhook', 'testOperatorWebhook', 'getOperatorDelivery'] as const),
+  ...(['resendOperatorDelivery', 'recoverOperatorWebhook', 'sendMissedToOperatorWebhook'] as const),
+  ...(['pauseOperatorWebhook', 'resumeOperatorWebhook', 'rotateOperatorWebhookSecret'] as const),
+  ...(['deleteOperatorWebhook', 'deactivateOperatorApiKey', 'getOperatorQrCode', 'cancelOperatorCharge'] as const),
 ]
+
+/** Errors common to both ways of ordering a refund. */
+const OF_REFUNDS: readonly Row[] = (
+  [
+    ['createRefundIn', refund],
+    ['refundPayment', refundAsOperator],
+  ] as const
+).flatMap(([operation, refund]) => [
+  row(operation, 'idempotency_key_reused', async (pix) => {
+    const { id } = await pix.paid('1')
+    await refund(pix, id, {}, KEY)
+    return refund(pix, id, { reason: 'another' }, KEY)
+  }),
+  row(operation, 'duplicate_external_id', async (pix) => {
+    const { id } = await pix.paid('1')
+    await refund(pix, id)
+    return refund(pix, id)
+  }),
+  row(operation, 'not_supported_by_bank', (pix) => refund(pix, NOBODY)),
+  row(operation, 'cash_in_not_found', (pix) => refund(pix, NOBODY)),
+  row(operation, 'cash_in_not_paid', async (pix) => refund(pix, (await pix.charge('1')).id)),
+  row(operation, 'refund_deadline_exceeded', async (pix) => {
+    const { id } = await pix.paid('1')
+    pix.clock.advance(REFUNDABLE_MS + 1)
+    return refund(pix, id)
+  }),
+  row(operation, 'refund_exceeds_available', async (pix) =>
+    refund(pix, (await pix.paid('1')).id, { refundValue: 1.01 }),
+  ),
+  row(operation, 'cash_out_suspended', (pix) => refund(pix, NOBODY)),
+  row(operation, 'limit_exceeded', async (pix) => refund(pix, (await pix.paid('1')).id)),
+  row(operation, 'insufficient_balance', async (pix) => {
+    const { id } = await pix.paid('1')
+    await payToKey(pix, { externalId: operation })
+    return refund(pix, id)
+  }),
+])
+
+/** Errors of a refund that was possible when an operator requested it. */
+const OF_REQUESTED_REFUNDS: readonly Row[] = (
+  [
+    [
+      'decideCase',
+      (pix: World, { id, by }: RequestedRefund) => decideCase(pix, id, { decision: 'return_to_payer' }, by),
+    ],
+    [
+      'decideCaseProposal',
+      async (pix: World, made: RequestedRefund) => sayToProposal(pix, made, await makeOperator(pix, 'approver', 'Rui')),
+    ],
+  ] as const
+).flatMap(([operation, decide]) => [
+  row(operation, 'duplicate_external_id', async (pix) => {
+    const requested = await requestRefund(pix, { externalId: operation })
+    await refund(pix, (await pix.paid('1')).id, { externalId: operation })
+    return decide(pix, requested)
+  }),
+  row(operation, 'refund_deadline_exceeded', async (pix) => {
+    const requested = await requestRefund(pix)
+    pix.clock.advance(REFUNDABLE_MS + 1)
+    return decide(pix, requested)
+  }),
+  row(operation, 'refund_exceeds_available', async (pix) => {
+    const requested = await requestRefund(pix)
+    await refund(pix, requested.cashInId, { externalId: operation })
+    return decide(pix, requested)
+  }),
+  row(operation, 'cash_out_suspended', async (pix) => {
+    await turnPayouts(pix, true)
+    const requested = await requestRefund(pix)
+    await turnPayouts(pix, false)
+    return decide(pix, requested)
+  }),
+  row(operation, 'limit_exceeded', async (pix) => {
+    passUntilHour(pix, 12)
+    const requested = await requestRefund(pix, { valueCents: 99 })
+    passUntilHour(pix, 21)
+    return decide(pix, requested)
+  }),
+])
 
 /** Both ways to register an endpoint. */
 const REGISTRATIONS = [
@@ -180,8 +263,10 @@ const PARTICULAR: readonly Row[] = [
   ),
   row('createCashIn', 'not_supported_by_bank', (pix) => create(pix)),
   row('createCashIn', 'partner_refused', (pix) => create(pix)),
-  row('cancelCashIn', 'not_supported_by_bank', (pix) => send(pix, 'cancelCashIn')),
-  ...(['getCashInQrCode', 'cancelCashIn'] as const).map((operation) =>
+  ...(['cancelCashIn', 'cancelOperatorCharge'] as const).map((operation) =>
+    row(operation, 'not_supported_by_bank', (pix) => send(pix, operation)),
+  ),
+  ...(['getCashInQrCode', 'getOperatorQrCode', 'cancelCashIn', 'cancelOperatorCharge'] as const).map((operation) =>
     row(operation, 'not_possible_in_state', async (pix) => send(pix, operation, { id: (await pix.paid('1')).id })),
   ),
 
@@ -210,37 +295,14 @@ const PARTICULAR: readonly Row[] = [
     return payCode(pix)
   }),
 
-  row('createRefundIn', 'idempotency_key_reused', async (pix) => {
-    const { id } = await pix.paid('1')
-    await refund(pix, id, {}, KEY)
-    return refund(pix, id, { reason: 'another' }, KEY)
-  }),
-  row('createRefundIn', 'duplicate_external_id', async (pix) => {
-    const { id } = await pix.paid('1')
-    await refund(pix, id)
-    return refund(pix, id)
-  }),
-  row('createRefundIn', 'not_supported_by_bank', (pix) => refund(pix, NOBODY)),
-  row('createRefundIn', 'cash_in_not_found', (pix) => refund(pix, NOBODY)),
-  row('createRefundIn', 'cash_in_not_paid', async (pix) => refund(pix, (await pix.charge('1')).id)),
   row('createRefundIn', 'refund_value_not_positive', async (pix) =>
     refund(pix, (await pix.paid('1')).id, { refundValue: 0 }),
   ),
-  row('createRefundIn', 'refund_deadline_exceeded', async (pix) => {
-    const { id } = await pix.paid('1')
-    pix.clock.advance(limits.refundDeadlineDays * 86_400_000 + 1)
-    return refund(pix, id)
-  }),
-  row('createRefundIn', 'refund_exceeds_available', async (pix) =>
-    refund(pix, (await pix.paid('1')).id, { refundValue: 1.01 }),
+
+  ...(['unauthorized', 'rate_limited'] as const).map((code) =>
+    row('startSession', code, (pix) => send(pix, 'startSession', { body: JSON.stringify({ token: 'wrong' }) })),
   ),
-  row('createRefundIn', 'cash_out_suspended', (pix) => refund(pix, NOBODY)),
-  row('createRefundIn', 'limit_exceeded', async (pix) => refund(pix, (await pix.paid('1')).id)),
-  row('createRefundIn', 'insufficient_balance', async (pix) => {
-    const { id } = await pix.paid('1')
-    await payToKey(pix)
-    return refund(pix, id)
-  }),
+  row('startSession', 'misdirected_request', (pix) => sendRaw(pix, 'startSession', ['Host', 'another.example'])),
 
   row('deactivateOperator', 'last_admin', async (pix) => {
     const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Ana', role: 'admin' })
@@ -303,12 +365,10 @@ const PARTICULAR: readonly Row[] = [
     return send(pix, 'decideApproval', { id })
   }),
   row('decideApproval', 'limit_exceeded', async (pix) => {
-    await adjust(pix, 99)
-    const hour = 60 * 60_000
-    // Noon in São Paulo, and nine hours later it is night.
-    pix.clock.advance(24 * hour - ((pix.clock.now() - 15 * hour) % (24 * hour)))
+    for (const half of [50, 49]) await adjust(pix, half)
+    passUntilHour(pix, 12)
     const { id } = await pix.cashOut({ value: 0.99 })
-    pix.clock.advance(9 * hour)
+    passUntilHour(pix, 21)
     return approvedByTwo(pix, id)
   }),
 
@@ -331,18 +391,20 @@ const PARTICULAR: readonly Row[] = [
     await addErasedEvent(pix.databaseUrl)
     return pix.call('GET', `/api/pix/events?cursor=${Buffer.from('v1:0:').toString('base64url')}`)
   }),
-  row('resendWebhookDelivery', 'delivery_not_resendable', async (pix) => {
-    const id = await deliveredTo(pix, '1')
-    const { webhook_id } = (await pix.get('/webhook')).data[0]
-    await pix.call('DELETE', `/webhook/${webhook_id}`)
-    return pix.call('POST', `/webhook-delivery/${id}/resend`)
-  }),
-  row('rotateWebhookSecret', 'too_many_webhook_secrets', async (pix) => {
-    const { body } = await subscribe(pix, 'https://shop.example/pix')
-    const rotate = () => pix.call('POST', `/webhook/${body.webhook_id}/secret/rotate`, {})
-    for (let one = 1; one < limits.webhookSecretsMax; one++) assert.equal((await rotate()).status, 200)
-    return rotate()
-  }),
+  row('resendWebhookDelivery', 'delivery_not_resendable', async (pix) =>
+    send(pix, 'resendWebhookDelivery', { id: await undeliverable(pix) }),
+  ),
+  row('resendOperatorDelivery', 'delivery_not_resendable', async (pix) =>
+    send(pix, 'resendOperatorDelivery', { id: await undeliverable(pix) }),
+  ),
+  ...(['rotateWebhookSecret', 'rotateOperatorWebhookSecret'] as const).map((operation) =>
+    row(operation, 'too_many_webhook_secrets', async (pix) => {
+      const { body } = await subscribe(pix, `https://shop.example/${operation}`)
+      const rotate = () => send(pix, operation, { id: body.webhook_id, body: '{}' })
+      for (let one = 1; one < limits.webhookSecretsMax; one++) assert.equal((await rotate()).status, 200)
+      return rotate()
+    }),
+  ),
 
   row('setCashOutSwitch', 'version_conflict', (pix) =>
     operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: true, reason: 'the tests', version: 1_000 }),
@@ -376,7 +438,14 @@ const PARTICULAR: readonly Row[] = [
 ]
 
 /** Every request. */
-export const ROWS: readonly Row[] = [...GENERAL, ...OF_CASH_OUTS, ...OF_LEVERS, ...PARTICULAR]
+export const ROWS: readonly Row[] = [
+  ...GENERAL,
+  ...OF_CASH_OUTS,
+  ...OF_REFUNDS,
+  ...OF_REQUESTED_REFUNDS,
+  ...OF_LEVERS,
+  ...PARTICULAR,
+]
 
 function operationIds(): readonly OperationId[] {
   return Object.keys(endpoints) as OperationId[]
@@ -396,20 +465,34 @@ const KEY = { 'idempotency-key': 'k' }
 
 const BAKERY = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
 
+/** What the browser and the console's script add. */
+const FROM_THE_CONSOLE = { 'sec-fetch-site': 'same-origin', 'x-pixgate-console': 'user' }
+
 const NOBODY = '0198c0de-3f00-7000-8000-1a2b3c4d5e6f'
 
 /** Sends what the documentation shows as an example, about something that does not exist unless an id is given. */
 async function send(pix: World, operation: OperationId, change: Change = {}): Promise<Answer> {
   const definition: Endpoint = endpoints[operation]
   const { method, path, auth, example } = definition
-  const body = change.body ?? (example === undefined ? undefined : JSON.stringify(example))
+  const given = operation === 'startSession' ? { token: await operatorToken(pix, endpoints.decideApproval) } : example
+  const body = change.body ?? (given === undefined ? undefined : JSON.stringify(given))
   return pix.call(change.method ?? method, path.replaceAll(/\{\w+\}/g, change.id ?? NOBODY), body, {
     ...(auth === 'admin' ? { authorization: `Bearer ${await operatorToken(pix, definition)}` } : {}),
+    ...(operation === 'startSession' ? FROM_THE_CONSOLE : {}),
     ...(auth === 'partner'
       ? { 'x-partner-signature': signatureOf(body ?? ''), 'x-partner-timestamp': String(pix.clock.now()) }
       : {}),
     ...change.headers,
   })
+}
+
+/** A delivery whose endpoint was deleted. @returns its id */
+async function undeliverable(pix: World): Promise<string> {
+  const { data: endpointsOfWorld } = await pix.get('/webhook')
+  if (endpointsOfWorld.length === 0) return (await pix.get('/webhook-delivery')).data[0].id
+  const id = await deliveredTo(pix, '1')
+  await pix.call('DELETE', `/webhook/${endpointsOfWorld[0].webhook_id}`)
+  return id
 }
 
 /** The delivery of the notification that a charge was paid. */
@@ -420,9 +503,13 @@ async function deliveredTo(pix: World, value: string): Promise<string> {
 }
 
 /** The same without a body, in a request that another server might read otherwise. */
-async function sendToTwoHosts(pix: World, operation: OperationId): Promise<Answer> {
+function sendToTwoHosts(pix: World, operation: OperationId): Promise<Answer> {
+  return sendRaw(pix, operation, ['Host', 'gateway.example', 'Host', 'another.example'])
+}
+
+async function sendRaw(pix: World, operation: OperationId, more: readonly string[]): Promise<Answer> {
   const { method, path }: Endpoint = endpoints[operation]
-  const headers = ['Host', 'gateway.example', 'Host', 'another.example', 'Content-Length', '0']
+  const headers = [...more, 'Content-Length', '0']
   const request = httpRequest(new URL(path.replaceAll(/\{\w+\}/g, NOBODY), pix.url), { method, headers }).end()
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   const received = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string])
@@ -504,9 +591,54 @@ function payCode(pix: World, transaction: object = {}, recipient: object = {}, h
   return pix.call('POST', '/api/pix/cash-out-qrcode', body, headers)
 }
 
+const REFUNDABLE_MS = limits.refundDeadlineDays * 86_400_000
+
 /** Gives a real back. */
 function refund(pix: World, cashInId: string, more: object = {}, headers = {}): Promise<Answer> {
   return pix.call('POST', `/api/pix/refund-in/${cashInId}`, { refundValue: 1, externalId: 'a', ...more }, headers)
+}
+
+const refunders = new WeakMap<World, Promise<string>>()
+
+/** One operator of each world, as keys of idempotency are an operator's own. */
+async function refunder(pix: World): Promise<string> {
+  const token = refunders.get(pix) ?? makeOperator(pix, 'operator', 'Nara')
+  refunders.set(pix, token)
+  return `Bearer ${await token}`
+}
+
+/** The same as an operator. */
+async function refundAsOperator(
+  pix: World,
+  cashInId: string,
+  { refundValue = 1, ...more }: { refundValue?: number; reason?: string } = {},
+  headers = {},
+): Promise<Answer> {
+  const authorization = await refunder(pix)
+  const about = { cashInId, valueCents: Math.round(refundValue * 100), reason: 'the tests', externalId: 'b', ...more }
+  return operate(pix, 'POST', '/operator/refunds', about, { authorization, ...headers })
+}
+
+type RequestedRefund = Awaited<ReturnType<typeof requestRefund>>
+
+/** A refund so large that it waits for a second person. */
+async function requestRefund(
+  pix: World,
+  { valueCents = 100_000, ...more }: { valueCents?: number; externalId?: string } = {},
+) {
+  const { id: cashInId } = await pix.paid(String(valueCents / 100))
+  const by = { authorization: await refunder(pix) }
+  const body = { cashInId, valueCents, reason: 'the tests', ...more }
+  const { status, body: made } = await operate(pix, 'POST', '/operator/refunds', body, by)
+  assert.equal(status, 202, JSON.stringify(made))
+  return { id: made.caseId, proposalId: made.proposalId, cashInId, by }
+}
+
+/** Lets time pass until a full hour in São Paulo, of the next day at the latest. */
+function passUntilHour({ clock }: World, hour: number): void {
+  const HOUR_MS = 3_600_000
+  const DAY_MS = 24 * HOUR_MS
+  clock.advance(DAY_MS - ((clock.now() - (hour + 3) * HOUR_MS) % DAY_MS))
 }
 
 function subscribe(pix: World, url: string): Promise<Answer> {

@@ -179,6 +179,7 @@ export async function processWorld(t: TestContext, settings: Settings = {}): Pro
     PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
     PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS),
     PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS),
+    PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000',
     ...{ PIXGATE_RATE_LIMIT_PER_MINUTE: '0', ...settings },
   }
   async function advance(ms: number): Promise<void> {

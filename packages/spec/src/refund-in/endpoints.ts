@@ -13,11 +13,9 @@ const createdExample = {
   createdAt: '2026-11-21T13:25:00.310Z',
 }
 
-/** Errors of creating a refund, also by an operator. */
-export const refundErrors = [
+/** Errors of a refund whose charge is paid. */
+export const paidRefundErrors = [
   'duplicate_external_id',
-  'cash_in_not_found',
-  'cash_in_not_paid',
   'refund_deadline_exceeded',
   'refund_exceeds_available',
   'limit_exceeded',
@@ -25,6 +23,9 @@ export const refundErrors = [
   'cash_out_suspended',
   'not_supported_by_bank',
 ] as const
+
+/** Errors of creating a refund, also by an operator. */
+export const refundErrors = ['cash_in_not_found', 'cash_in_not_paid', ...paidRefundErrors] as const
 
 /** @source rules#refund-in.create.1 */
 export const createRefundIn = endpoint({
