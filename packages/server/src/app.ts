@@ -15,7 +15,7 @@ import { createCashOutModule } from './cash-out/index.ts'
 import { createClosesModule } from './closes/closes.ts'
 import type { Config } from './config.ts'
 import { createConsoleReads } from './console/reads.ts'
-import { createSessions } from './console/sessions.ts'
+import { Sessions } from './console/sessions.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import {
   createBacklogReader,
@@ -315,7 +315,7 @@ function buildAccess(base: Base, onPreviousSecretUsed: OnPreviousSecretUsed) {
   const { onRefused } = metrics
   const access = createAccessModule({ ...base, ...config, database, onRefused, onPreviousSecretUsed })
   const logins = auditLogins(access.authenticateOperator, { ...base, database })
-  const sessions = createSessions({ ...base, ...config, database, authenticate: logins.authenticate })
+  const sessions = new Sessions({ ...base, ...config, database, authenticate: logins.authenticate })
   return { access, logins, sessions }
 }
 

@@ -49,7 +49,7 @@ const operation = Type.Object({
   externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
 })
 
-export const caseFields = {
+const caseFields = {
   id: uuid,
   kind: Type.String({ maxLength: 64 }),
   state: Type.Enum(['open', 'closed'], { title: 'CaseState' }),

@@ -106,7 +106,7 @@ export const getSession = endpoint({
 })
 
 /** @source rules#console.4 */
-export const endSession = endpoint({
+const endSession = endpoint({
   id: 'endSession',
   method: 'DELETE',
   path: '/console/session',
@@ -134,7 +134,7 @@ const listedSession = Type.Object(
 )
 
 /** @source rules#console.4 */
-export const listSessions = endpoint({
+const listSessions = endpoint({
   id: 'listSessions',
   method: 'GET',
   path: '/operator/sessions',
@@ -167,7 +167,7 @@ export const listSessions = endpoint({
 })
 
 /** @source rules#console.4 */
-export const revokeSession = endpoint({
+const revokeSession = endpoint({
   id: 'revokeSession',
   method: 'DELETE',
   path: '/operator/sessions/{id}',
@@ -606,7 +606,7 @@ const auditRow = Type.Object(
 )
 
 /** @source rules#console.11 */
-export const listAudit = endpoint({
+const listAudit = endpoint({
   id: 'listAudit',
   method: 'GET',
   path: '/operator/audit',

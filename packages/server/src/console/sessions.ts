@@ -143,96 +143,111 @@ function isFromConsole({ headers }: Pick<IncomingRequest, 'headers'>): boolean {
   return origin !== null && origin.host === headers.host
 }
 
-export type Sessions = ReturnType<typeof createSessions>
-
 /** @source rules#console.1, rules#console.2, rules#console.3, rules#console.4 */
-export function createSessions(needs: SessionNeeds) {
-  const { database, clock, mode, consoleHosts } = needs
+export class Sessions {
+  readonly #needs: SessionNeeds
   /** By the hex of the hash, for as long as API keys are. */
-  const cached = new LRUCache<string, { readonly session: OpenSession; readonly readAt: number }>({ max: 1_000 })
-  const links = new Map<string, { readonly operatorId: string; readonly endsAt: number }>()
+  readonly #cached = new LRUCache<string, { readonly session: OpenSession; readonly readAt: number }>({ max: 1_000 })
+  /** One-time links by the hex of their code's hash. */
+  readonly #links = new Map<string, { readonly operatorId: string; readonly endsAt: number }>()
 
-  async function find(secret: string): Promise<OpenSession | undefined> {
-    const hash = sha256Hex(secret)
-    const now = clock.now()
-    const known = cached.get(hash)
-    if (known && now - known.readAt < limits.apiKeyCacheMs && known.session.endsAt > now) return known.session
-    const parameters = [Buffer.from(hash, 'hex'), instantParameter(now - IDLE_MS), instantParameter(now)] as const
-    const [session] = await database.rows(findStatement, [...parameters])
-    if (session) cached.set(hash, { session, readAt: now })
-    else cached.delete(hash)
-    return session
+  constructor(needs: SessionNeeds) {
+    this.#needs = needs
   }
 
   /** The operator of a request's cookie; `undefined` where it has none that counts. @throws DatabaseUnavailable */
-  async function callerOf(request: IncomingRequest): Promise<Caller | undefined> {
+  async callerOf(request: IncomingRequest): Promise<Caller | undefined> {
+    const { database, clock, mode, consoleHosts } = this.#needs
     const { headers, endpoint } = request
     const secret = cookieOf(headers.cookie, cookieNameOf(mode, request.localPort))
     if (secret === undefined || !OF_CONSOLE.test(endpoint.path)) return undefined
     if (!isFromConsole(request) || !isConsoleHost(headers.host, consoleHosts)) return undefined
-    const session = await find(secret)
+    const session = await this.#find(secret)
     if (session === undefined) return undefined
     const { id, operatorId, name, role, activeAt, endsAt } = session
     const now = clock.now()
     if (headers[CONSOLE_HEADER] !== 'background' && now - activeAt > MINUTE_MS) {
       await database.rows(touchStatement, [id, instantParameter(now)])
-      cached.delete(sha256Hex(secret))
+      this.#cached.delete(sha256Hex(secret))
     }
     return { credential: 'admin', id: operatorId, name, role, session: { id, endsAt } }
   }
 
-  async function operatorOfLink(link: string): Promise<Caller> {
+  /** @throws Refusal unauthorized · rate_limited · misdirected_request */
+  async start({ token, link }: { token?: string | null; link?: string | null }, context: RequestContext) {
+    const { mode, consoleHosts } = this.#needs
+    if (!isConsoleHost(context.headers.host, consoleHosts)) throw new Refusal('misdirected_request')
+    if (!isFromConsole(context)) throw new Refusal('unauthorized')
+    const caller = link ? await this.#operatorOfLink(link) : await operatorOfToken(this.#needs, token, context)
+    const secret = randomBytes(SECRET_BYTES).toString('base64url')
+    const session = await insertSession(this.#needs, caller, secret, context)
+    return { caller: { ...caller, session }, cookie: `${cookieNameOf(mode, context.localPort)}=${secret}` }
+  }
+
+  /** @returns false for an unknown session, or one that the caller may not end */
+  async end(id: string, context: RequestContext): Promise<boolean> {
+    const { database, clock } = this.#needs
+    const ended = await database.transaction(async (queries) => {
+      const [found] = await queries.rows(endStatement, [id, ownerOf(context), instantParameter(clock.now())])
+      if (!found) return false
+      await audit(this.#needs, queries, context, 'console.session_ended', { session: id, of: found.operatorId })
+      return true
+    })
+    this.#cached.clear()
+    return ended
+  }
+
+  list(context: RequestContext): Promise<ListedSession[]> {
+    const { database, clock } = this.#needs
+    const now = clock.now()
+    return database.rows(listStatement, [ownerOf(context), instantParameter(now - IDLE_MS), instantParameter(now)])
+  }
+
+  /** A code that logs an operator in once, within five minutes, in this process. @source rules#console.3 */
+  link(operatorId: string): string {
+    const code = randomBytes(SECRET_BYTES).toString('base64url')
+    this.#links.set(sha256Hex(code), { operatorId, endsAt: this.#needs.clock.now() + LINK_LASTS_MS })
+    return code
+  }
+
+  /** The header that sets the cookie. @param lasts its `Max-Age` in seconds, 0 to delete it */
+  setCookie(cookie: string, lasts: number): Readonly<Record<string, string>> {
+    const secure = this.#needs.mode === 'production' ? '; Secure' : ''
+    return { 'set-cookie': `${cookie}; Max-Age=${lasts}; Path=/; HttpOnly; SameSite=Strict${secure}` }
+  }
+
+  deleteCookie(port: number | undefined): Readonly<Record<string, string>> {
+    return this.setCookie(`${cookieNameOf(this.#needs.mode, port)}=`, 0)
+  }
+
+  async #find(secret: string): Promise<OpenSession | undefined> {
+    const { database, clock } = this.#needs
+    const hash = sha256Hex(secret)
+    const now = clock.now()
+    const known = this.#cached.get(hash)
+    if (known && now - known.readAt < limits.apiKeyCacheMs && known.session.endsAt > now) return known.session
+    const parameters = [Buffer.from(hash, 'hex'), instantParameter(now - IDLE_MS), instantParameter(now)] as const
+    const [session] = await database.rows(findStatement, [...parameters])
+    if (session) this.#cached.set(hash, { session, readAt: now })
+    else this.#cached.delete(hash)
+    return session
+  }
+
+  async #operatorOfLink(link: string): Promise<Caller> {
+    const { database, clock } = this.#needs
     const hash = sha256Hex(link)
-    const found = links.get(hash)
-    links.delete(hash)
+    const found = this.#links.get(hash)
+    this.#links.delete(hash)
     const isGood = found !== undefined && found.endsAt > clock.now()
     const [operator] = isGood ? await database.rows(activeOperatorStatement, [found.operatorId]) : []
     if (!operator) throw new Refusal('unauthorized')
     return { credential: 'admin', id: found?.operatorId ?? '', ...operator }
   }
+}
 
-  /** @throws Refusal unauthorized · rate_limited · misdirected_request */
-  async function start({ token, link }: { token?: string | null; link?: string | null }, context: RequestContext) {
-    if (!isConsoleHost(context.headers.host, consoleHosts)) throw new Refusal('misdirected_request')
-    if (!isFromConsole(context)) throw new Refusal('unauthorized')
-    const caller = link ? await operatorOfLink(link) : await operatorOfToken(needs, token, context)
-    const secret = randomBytes(SECRET_BYTES).toString('base64url')
-    const session = await insertSession(needs, caller, secret, context)
-    return { caller: { ...caller, session }, cookie: `${cookieNameOf(mode, context.localPort)}=${secret}` }
-  }
-
-  /** @returns false for an unknown session, or one that the caller may not end */
-  async function end(id: string, context: RequestContext): Promise<boolean> {
-    const now = clock.now()
-    const { caller } = context
-    const owner = caller.role !== undefined && roleIncludes(caller.role, 'admin') ? null : caller.id
-    const ended = await database.transaction(async (queries) => {
-      const [found] = await queries.rows(endStatement, [id, owner, instantParameter(now)])
-      if (found) await audit(needs, queries, context, 'console.session_ended', { session: id, of: found.operatorId })
-      return found !== undefined
-    })
-    cached.clear()
-    return ended
-  }
-
-  return {
-    callerOf,
-    start,
-    end,
-    list: ({ caller }: RequestContext): Promise<ListedSession[]> => {
-      const now = clock.now()
-      const owner = caller.role !== undefined && roleIncludes(caller.role, 'admin') ? null : caller.id
-      return database.rows(listStatement, [owner, instantParameter(now - IDLE_MS), instantParameter(now)])
-    },
-    /** A code that logs an operator in once, within five minutes, in this process. @source rules#console.3 */
-    link: (operatorId: string): string => {
-      const code = randomBytes(SECRET_BYTES).toString('base64url')
-      links.set(sha256Hex(code), { operatorId, endsAt: clock.now() + LINK_LASTS_MS })
-      return code
-    },
-    attributes: `Path=/; HttpOnly; SameSite=Strict${mode === 'production' ? '; Secure' : ''}`,
-    cookieName: (port: number | undefined) => cookieNameOf(mode, port),
-  }
+/** Whose sessions the caller sees and ends; `null`: everybody's. */
+function ownerOf({ caller }: RequestContext): string | null {
+  return caller.role !== undefined && roleIncludes(caller.role, 'admin') ? null : caller.id
 }
 
 /** The administrative token names no person, so it gets no session. */
@@ -294,16 +309,13 @@ export function createSessionHandlers(sessions: Sessions, facts: SessionFacts): 
   return {
     startSession: async ({ body, context }) => {
       const { caller, cookie } = await sessions.start(body, context)
-      const lasts = `Max-Age=${LASTS_MS / 1_000}`
-      const headers = { 'set-cookie': `${cookie}; ${lasts}; ${sessions.attributes}` }
-      return { status: 201, headers, body: viewOf(caller) }
+      return { status: 201, headers: sessions.setCookie(cookie, LASTS_MS / 1_000), body: viewOf(caller) }
     },
     getSession: async ({ context }) => ({ status: 200, body: viewOf(context.caller) }),
     endSession: async ({ context }) => {
       const { session } = context.caller
       if (session) await sessions.end(session.id, context)
-      const name = sessions.cookieName(context.localPort)
-      return { status: 204, headers: { 'set-cookie': `${name}=; Max-Age=0; ${sessions.attributes}` } }
+      return { status: 204, headers: sessions.deleteCookie(context.localPort) }
     },
     listSessions: async ({ context }) => ({
       status: 200,
