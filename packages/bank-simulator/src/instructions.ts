@@ -38,13 +38,13 @@ export async function executeInstruction<Result>(
   { behavior, isKnown, refusal, things, execute, settle, answer }: Instruction<Result>,
 ): Promise<object | undefined> {
   if (behavior === 'timeout') return neverRespond(reply)
-  liar.mayFail('unavailable')
+  liar.throwIfTold('unavailable')
   if (behavior === 'reject' && !isKnown) throw new Refused(refusal, `the bank refuses ${things}`)
   const result = execute()
   await settle?.()
   if (behavior === 'lost-response') return book.durable().then(() => closeConnection(reply))
   if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => neverRespond(reply))
-  liar.mayFail('errorAfterExecuting')
+  liar.throwIfTold('errorAfterExecuting')
   if (settle && liar.tells('falseRefusal')) throw new Refused(refusal, 'the bank refuses the order')
   return answer(result)
 }

@@ -97,12 +97,12 @@ export class Liar {
   }
 
   /** Responds 500 if the lie applies. @throws Refused internal_error */
-  mayFail(lie: 'unavailable' | 'errorAfterExecuting'): void {
+  throwIfTold(lie: 'unavailable' | 'errorAfterExecuting'): void {
     if (this.tells(lie)) throw new Refused('internal_error', 'the bank is unavailable')
   }
 
   /** Reports a known operation as unknown, also to some of the next queries about it. @throws Refused not_found */
-  mayReportNotFound(id: string): void {
+  throwNotFoundIfTold(id: string): void {
     const left = this.#falseNotFoundLeft.get(id) ?? (this.tells('falseNotFound') ? this.#falseNotFoundCount() : 0)
     if (left === 0) return
     if (left === 1) this.#falseNotFoundLeft.delete(id)

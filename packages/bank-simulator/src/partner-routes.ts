@@ -41,7 +41,7 @@ const statementParams = Type.Object(
 )
 
 /** Amount by which the lie `balanceShort` understates the balance. */
-const SHORT_CENTS = 10_000
+const UNDERSTATED_CENTS = 10_000
 
 /** Adds the routes of the partner protocol. @source partner-protocol#calls */
 export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
@@ -81,15 +81,15 @@ function chargeRoutes(app: FastifyInstance, bank: Bank): void {
   )
 
   app.get<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
-    liar.mayFail('unavailable')
-    liar.mayReportNotFound(id)
+    liar.throwIfTold('unavailable')
+    liar.throwNotFoundIfTold(id)
     return liar.answer(charges.get(id), allCharges(bank))
   })
 
   app.delete<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
-    liar.mayFail('unavailable')
+    liar.throwIfTold('unavailable')
     charges.cancel(id)
-    liar.mayFail('errorAfterExecuting')
+    liar.throwIfTold('errorAfterExecuting')
     return { status: 'CANCELLED' }
   })
 }
@@ -104,14 +104,14 @@ interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
   readonly body: TSchema
   /** Text of an order, which may have markers. */
   readonly textOf: (order: Order) => string | undefined
-  readonly behavior: (behavior: BankBehavior) => BankBehavior['cashOut' | 'refundIn']
-  readonly rules: {
+  readonly behaviorOf: (behavior: BankBehavior) => BankBehavior['cashOut' | 'refundIn']
+  readonly orders: {
     create(id: string, order: Order, course: Course): Answer
     get(id: string): Answer
   }
   readonly settler: Settler
   /** Accepted orders by id. */
-  readonly known: ReadonlyMap<string, { readonly answer: Answer }>
+  readonly accepted: ReadonlyMap<string, { readonly answer: Answer }>
   readonly refusal: 'payout_refused' | 'refund_refused'
   readonly things: 'payouts' | 'refunds'
 }
@@ -119,33 +119,33 @@ interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
 function orderRoutes<Order, Answer extends PartnerPayout | PartnerRefund>(
   app: FastifyInstance,
   bank: Bank,
-  { path, body: schema, textOf, behavior, rules, settler, known, refusal, things }: Orders<Order, Answer>,
+  { path, body: schema, textOf, behaviorOf, orders, settler, accepted, refusal, things }: Orders<Order, Answer>,
 ): void {
   const { switchboard, liar } = bank
   app.put<{ Params: IdParams }>(
     `${path}/:id`,
     { schema: { params: idParams, body: schema } },
     ({ params: { id }, body }, reply) => {
-      const current = behaviorFor(textOf(body as Order), behavior(switchboard.behavior))
+      const current = behaviorFor(textOf(body as Order), behaviorOf(switchboard.behavior))
       return executeInstruction(bank, reply, {
         behavior: current,
-        isKnown: known.has(id),
+        isKnown: accepted.has(id),
         refusal,
         things,
-        execute: () => rules.create(id, body as Order, courseFor(current)),
-        settle: () => settleOrder(bank, settler, lastExecution(id, known)),
+        execute: () => orders.create(id, body as Order, courseFor(current)),
+        settle: () => settleOrder(bank, settler, lastExecution(id, accepted)),
         answer: (answer) => {
           reply.code(answer.status === 'PROCESSING' ? 202 : 200)
-          return liar.answer(answer, answersOf(known))
+          return liar.answer(answer, answersOf(accepted))
         },
       })
     },
   )
 
   app.get<{ Params: IdParams }>(`${path}/:id`, { schema: { params: idParams } }, async ({ params: { id } }) => {
-    liar.mayFail('unavailable')
-    liar.mayReportNotFound(id)
-    return liar.answer(rules.get(id), answersOf(known))
+    liar.throwIfTold('unavailable')
+    liar.throwNotFoundIfTold(id)
+    return liar.answer(orders.get(id), answersOf(accepted))
   })
 }
 
@@ -154,10 +154,10 @@ function payoutsOf({ book, payouts, payoutSettler }: Bank): Orders<PartnerPayout
     path: '/payouts',
     body: partnerPayoutRequest,
     textOf: ({ description }) => description,
-    behavior: ({ cashOut }) => cashOut,
-    rules: payouts,
+    behaviorOf: ({ cashOut }) => cashOut,
+    orders: payouts,
     settler: payoutSettler,
-    known: book.payouts,
+    accepted: book.payouts,
     refusal: 'payout_refused',
     things: 'payouts',
   }
@@ -168,10 +168,10 @@ function refundsOf({ book, refunds, refundSettler }: Bank): Orders<PartnerRefund
     path: '/refunds',
     body: partnerRefundRequest,
     textOf: ({ reason }) => reason,
-    behavior: ({ refundIn }) => refundIn,
-    rules: refunds,
+    behaviorOf: ({ refundIn }) => refundIn,
+    orders: refunds,
     settler: refundSettler,
-    known: book.refunds,
+    accepted: book.refunds,
     refusal: 'refund_refused',
     things: 'refunds',
   }
@@ -182,7 +182,7 @@ function qrCodeRoute(app: FastifyInstance, { qrCodes, liar }: Bank): void {
     '/qr-codes/decode',
     { schema: { body: partnerQrCodeDecodeRequest } },
     async ({ body: { pixCode } }) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       return qrCodes.decode(pixCode)
     },
   )
@@ -190,8 +190,8 @@ function qrCodeRoute(app: FastifyInstance, { qrCodes, liar }: Bank): void {
 
 function accountRoutes(app: FastifyInstance, { book, liar, clock }: Bank): void {
   app.get('/balance', async (): Promise<PartnerBalance> => {
-    const shortCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
-    return { availableCents: balanceCents(book.entries) - shortCents, asOf: instant(clock.now()) }
+    const understatedCents = liar.tells('balanceShort') ? UNDERSTATED_CENTS : 0
+    return { availableCents: balanceCents(book.entries) - understatedCents, asOf: instant(clock.now()) }
   })
 
   app.get<{ Querystring: Static<typeof statementParams> }>(

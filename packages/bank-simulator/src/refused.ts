@@ -21,7 +21,11 @@ export const refusalStatuses = {
 /** A code of {@link refusalStatuses}. */
 export type RefusalCode = keyof typeof refusalStatuses
 
-/** A refusal: nothing was executed. Only `internal_error` leaves the outcome open. @source partner-protocol#answers */
+/**
+ * A refusal: nothing was executed, except that `internal_error` leaves it open, and that the lie `falseRefusal` refuses what
+ * it executed.
+ * @source partner-protocol#answers
+ */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly errorCode: RefusalCode

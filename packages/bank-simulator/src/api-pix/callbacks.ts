@@ -34,10 +34,10 @@ const LATE_MS = 10_000
 /** Time for which a batch collects callbacks. */
 const BATCH_MS = 250
 
-/** A callback in a batch, with the function to call once the batch is delivered. */
-interface Waiting {
-  readonly items: readonly CallbackItem[]
-  readonly sent: () => void
+/** Callbacks to the same webhook that are sent together. */
+interface Batch {
+  readonly items: CallbackItem[]
+  readonly sending: Promise<void>
 }
 
 /**
@@ -50,7 +50,8 @@ export class CallbackSender {
   readonly #agent: Agent
   readonly #stopping = new AbortController()
   readonly #deliveries = new Set<Promise<void>>()
-  readonly #waiting = new Map<string, Waiting[]>()
+  /** By Pix key. */
+  readonly #batches = new Map<string, Batch>()
 
   constructor(options: CallbackSenderOptions) {
     const { callback, authority } = options.certificates
@@ -68,7 +69,7 @@ export class CallbackSender {
     const delivery = this.#deliver(notice)
       .catch((error: unknown) => {
         if (!this.#stopping.signal.aborted)
-          this.#options.warn(`callback delivery aborted until the next start: ${error}`)
+          this.#options.warn(`a callback failed and is sent again after the next start: ${error}`)
       })
       .finally(() => this.#deliveries.delete(delivery))
     this.#deliveries.add(delivery)
@@ -103,38 +104,35 @@ export class CallbackSender {
   async #deliver(notice: Notice): Promise<void> {
     const { book, switchboard, liar, clock, chance } = this.#options.bank
     const { eventCopies, eventDelayMs, eventsShuffled } = switchboard.behavior
-    const { copies, lateMs: markedMs } = markersOfNotice(book, notice)
+    const { copies, lateMs: markerDelayMs } = markersOfNotice(book, notice)
     await book.durable()
     for (const items of callbacksOf(notice, { book, liar, chance })) {
-      await Promise.all(
-        Array.from({ length: eventCopies * copies }, async () => {
-          const lateMs = markedMs + (liar.tells('eventLate') ? LATE_MS : 0)
-          await this.#sleep(eventDelayMs + lateMs + (eventsShuffled ? chance.below(SHUFFLE_MS) : 0))
-          await (liar.tells('eventsBatched')
-            ? this.#sendWithOthers(notice.pixKey, items)
-            : this.#send(notice.pixKey, items))
-        }),
-      )
+      const deliverCopy = async () => {
+        const delayMs = eventDelayMs + markerDelayMs + (liar.tells('eventLate') ? LATE_MS : 0)
+        await this.#sleep(delayMs + (eventsShuffled ? chance.below(SHUFFLE_MS) : 0))
+        if (liar.tells('eventsBatched')) await this.#sendInBatch(notice.pixKey, items)
+        else await this.#send(notice.pixKey, items)
+      }
+      await Promise.all(Array.from({ length: eventCopies * copies }, deliverCopy))
     }
     book.record({ fact: 'notice delivered', at: clock.now(), noticeId: notice.id })
     // If this fact is lost, the callback is only sent again.
     book.durableSoon()
   }
 
-  /** The first callback of a batch waits and then sends all that were added in the meantime. */
-  async #sendWithOthers(pixKey: string, items: readonly CallbackItem[]): Promise<void> {
-    const waiting = this.#waiting.get(pixKey)
-    if (waiting) return new Promise((sent) => waiting.push({ items, sent }))
-    const batch: Waiting[] = []
-    this.#waiting.set(pixKey, batch)
-    try {
-      await this.#sleep(BATCH_MS)
-      this.#waiting.delete(pixKey)
-      await this.#send(pixKey, [...items, ...batch.flatMap((other) => other.items)])
-    } finally {
-      this.#waiting.delete(pixKey)
-      for (const { sent } of batch) sent()
+  /** Sends all that is added within a moment in one callback. @throws for each of them if that is aborted */
+  #sendInBatch(pixKey: string, items: readonly CallbackItem[]): Promise<void> {
+    const open = this.#batches.get(pixKey)
+    if (open) {
+      open.items.push(...items)
+      return open.sending
     }
+    const all = [...items]
+    const sending = this.#sleep(BATCH_MS)
+      .finally(() => this.#batches.delete(pixKey))
+      .then(() => this.#send(pixKey, all))
+    this.#batches.set(pixKey, { items: all, sending })
+    return sending
   }
 
   async #send(pixKey: string, items: readonly CallbackItem[]): Promise<void> {
@@ -146,7 +144,7 @@ export class CallbackSender {
       const result = await this.attempt(callbackUrl(webhook.url), { pix: items })
       if ('status' in result && result.status >= 200 && result.status < 300) return
       if (failures === 0) warn(`a callback of ${pixKey} was not accepted (${Object.values(result)}); retrying`)
-      await this.#sleep(RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[4])
+      await this.#sleep(RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS.at(-1) ?? 0)
     }
   }
 
@@ -157,8 +155,8 @@ export class CallbackSender {
 }
 
 /**
- * Callback URL of a webhook: `/pix` is appended to the text of the URL. If the URL ends with Efí's query `?ignorar=`, the
- * suffix becomes part of the query, and the path stays as registered.
+ * Callback URL of a webhook: `/pix` is appended to the text of the URL, so with Efí's `?ignorar=` at its end `/pix` lands in
+ * the query.
  */
 function callbackUrl(webhookUrl: string): string {
   return `${webhookUrl.replace(/\/$/, '')}/pix`

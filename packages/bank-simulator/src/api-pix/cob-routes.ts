@@ -117,9 +117,9 @@ export function cobRoutes(app: FastifyInstance, account: Account): void {
     '/v2/cob/:txid',
     { schema: { body: cobRevisada }, config: { conventions: changing } },
     async ({ params: { txid }, body }) => {
-      bank.liar.mayFail('unavailable')
+      bank.liar.throwIfTold('unavailable')
       patchCob(account, known(account, txid), body)
-      bank.liar.mayFail('errorAfterExecuting')
+      bank.liar.throwIfTold('errorAfterExecuting')
       return answerOf(account, cobOf(known(account, txid)))
     },
   )
@@ -132,15 +132,15 @@ function readRoutes(app: FastifyInstance, account: Account): void {
     '/v2/cob/:txid',
     { config: { conventions: reading } },
     async ({ params: { txid }, query }) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       const charge = known(account, txid)
       const revision = revisionIn(query, charge)
-      liar.mayReportNotFound(txid)
+      liar.throwNotFoundIfTold(txid)
       return answerOf(account, cobWithPix(book, charge, revision))
     },
   )
   app.get<{ Querystring: Query }>('/v2/cob', { config: { conventions: reading } }, async ({ query }) => {
-    liar.mayFail('unavailable')
+    liar.throwIfTold('unavailable')
     const filters = { ...DOCUMENT_FILTERS, locationPresente: 'boolean', status: /^[A-Z_]{1,40}$/ } as const
     const list = readList(query, 'CobConsultaInvalida', filters)
     const { from, to, parametros } = list

@@ -105,7 +105,7 @@ export function efiRoutes(app: FastifyInstance, account: Account): void {
     '/v2/gn/qrcodes/detalhar',
     { schema: { body: qrCodeDetail }, config: { conventions: detailing } },
     async ({ body: { pixCopiaECola } }) => {
-      account.bank.liar.mayFail('unavailable')
+      account.bank.liar.throwIfTold('unavailable')
       return codeDetail(account.bank, pixCopiaECola)
     },
   )
@@ -115,7 +115,7 @@ export function efiRoutes(app: FastifyInstance, account: Account): void {
 function readRoutes(app: FastifyInstance, account: Account): void {
   const { book, liar, payouts } = account.bank
   app.get<{ Querystring: Query }>('/v2/gn/pix/enviados', { config: { conventions: reading } }, async ({ query }) => {
-    liar.mayFail('unavailable')
+    liar.throwIfTold('unavailable')
     const { items, parametros } = found(account, query)
     return { parametros, pix: items }
   })
@@ -123,10 +123,10 @@ function readRoutes(app: FastifyInstance, account: Account): void {
     '/v2/gn/pix/enviados/:e2eid',
     { config: { conventions: reading } },
     async ({ params: { e2eid } }) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       const payout = [...book.payouts.values()].find(({ endToEndId }) => endToEndId === e2eid)
       if (!payout) throw new Problem('PixEnviadoNaoEncontrado')
-      liar.mayReportNotFound(e2eid)
+      liar.throwNotFoundIfTold(e2eid)
       return answerOf(account, payout)
     },
   )
@@ -134,14 +134,14 @@ function readRoutes(app: FastifyInstance, account: Account): void {
     '/v2/gn/pix/enviados/id-envio/:idEnvio',
     { config: { conventions: reading } },
     async ({ params: { idEnvio } }) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       payouts.get(idEnvio)
-      liar.mayReportNotFound(idEnvio)
+      liar.throwNotFoundIfTold(idEnvio)
       return answerOf(account, book.payouts.get(idEnvio) as Payout)
     },
   )
   app.get<{ Querystring: Query }>('/v2/gn/saldo', { config: { conventions: readingBalance } }, async ({ query }) => {
-    liar.mayFail('unavailable')
+    liar.throwIfTold('unavailable')
     const shortCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
     const saldo = valorOf(balanceCents(book.entries) - shortCents)
     const nothing = valorOf(0)

@@ -22,14 +22,14 @@ type LocParams = { readonly id: string }
 export function locRoutes(app: FastifyInstance, account: Account): void {
   const { liar } = account.bank
   app.get<{ Params: LocParams }>('/v2/loc/:id', { config: { conventions: reading } }, async ({ params: { id } }) => {
-    liar.mayFail('unavailable')
+    liar.throwIfTold('unavailable')
     return cobOf(chargeAt(account, id)).loc
   })
   app.get<{ Params: LocParams }>(
     '/v2/loc/:id/qrcode',
     { config: { conventions: reading } },
     async ({ params: { id } }) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       const { pixCode: qrcode } = chargeAt(account, id)
       const image = Buffer.from(encodeQR(qrcode, 'svg')).toString('base64')
       return { qrcode, imagemQrcode: `data:image/svg+xml;base64,${image}` }

@@ -51,15 +51,15 @@ export function pixRoutes(app: FastifyInstance, account: Account): void {
     '/v2/pix/:e2eid',
     { config: { conventions: reading } },
     async ({ params: { e2eid } }) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       const receipt = receiptOf(account, e2eid)
       if (!receipt) throw new Problem('PixNaoEncontrado')
-      liar.mayReportNotFound(e2eid)
+      liar.throwNotFoundIfTold(e2eid)
       return pixAnswer(liar, pixOf(book, receipt), () => allPix(account))
     },
   )
   app.get<{ Querystring: Query }>('/v2/pix', { config: { conventions: reading } }, async ({ query }) => {
-    liar.mayFail('unavailable')
+    liar.throwIfTold('unavailable')
     const { items, parametros } = found(account, query)
     return { parametros, pix: items.map((pix) => pixAnswer(liar, pix, () => allPix(account))) }
   })
@@ -115,8 +115,8 @@ function returnRoutes(app: FastifyInstance, account: Account): void {
     '/v2/pix/:e2eid/devolucao/:id',
     { config: { conventions: readingReturn } },
     async ({ params: { e2eid, id } }) => {
-      liar.mayFail('unavailable')
-      liar.mayReportNotFound(`${e2eid} ${id}`)
+      liar.throwIfTold('unavailable')
+      liar.throwNotFoundIfTold(`${e2eid} ${id}`)
       return returnAnswer(account, e2eid, id)
     },
   )

@@ -24,7 +24,7 @@ export function webhookRoutes(app: FastifyInstance, account: Account, sender: Pi
     '/v2/webhook/:chave',
     { schema: { body: webhookSolicitado }, config: { conventions: writing } },
     async ({ params: { chave }, body: { webhookUrl } }, reply) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       assertOwnKey(account, chave)
       if (!isAddress(webhookUrl)) throw invalid('Campo webhook.webhookUrl não respeita o schema.', webhookUrl)
       const test = { evento: 'teste_webhook', data_criacao: instant(clock.now()) }
@@ -37,7 +37,7 @@ export function webhookRoutes(app: FastifyInstance, account: Account, sender: Pi
     '/v2/webhook/:chave',
     { config: { conventions: writing } },
     async ({ params: { chave } }, reply) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       known(account, chave)
       book.record({ fact: 'webhook removed', at: clock.now(), pixKey: chave })
       return reply.code(204).send()
@@ -52,12 +52,12 @@ function readRoutes(app: FastifyInstance, account: Account): void {
     '/v2/webhook/:chave',
     { config: { conventions: reading } },
     async ({ params: { chave } }) => {
-      liar.mayFail('unavailable')
+      liar.throwIfTold('unavailable')
       return webhookOf(known(account, chave))
     },
   )
   app.get<{ Querystring: Query }>('/v2/webhook', { config: { conventions: reading } }, async ({ query }) => {
-    liar.mayFail('unavailable')
+    liar.throwIfTold('unavailable')
     const list = readList(query, 'WebhookConsultaInvalida', {}, { isWindowOptional: true })
     const found = [...book.notices.webhooks.values()].filter(
       ({ createdAt }) => list.from <= createdAt && createdAt <= list.to,

@@ -134,7 +134,7 @@ const errors: Words['errors'] = {
   limit_exceeded: 'The limit would be exceeded.',
   refund_value_not_positive: 'The amount of the refund must be greater than zero.',
   refund_exceeds_available: 'Less than that is left to refund of this charge.',
-  refund_deadline_exceeded: 'The 90 days for a refund are over.',
+  refund_deadline_exceeded: 'The time for a refund is over.',
   cash_in_not_paid: 'The charge was not paid.',
   cash_in_not_found: 'The charge does not exist.',
   cursor_unknown: 'This page of the list is gone. Load the list again.',

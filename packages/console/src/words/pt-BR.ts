@@ -164,7 +164,7 @@ const errors = {
   limit_exceeded: 'O limite seria ultrapassado.',
   refund_value_not_positive: 'O valor da devolução precisa ser maior que zero.',
   refund_exceeds_available: 'Não há tanto a devolver desta cobrança.',
-  refund_deadline_exceeded: 'O prazo de 90 dias para devolver terminou.',
+  refund_deadline_exceeded: 'O prazo para devolver terminou.',
   cash_in_not_paid: 'A cobrança não foi paga.',
   cash_in_not_found: 'A cobrança não existe.',
   cursor_unknown: 'Esta página da lista não existe mais. Recarregue a lista.',

@@ -12,7 +12,7 @@ import { createApiPixInbound } from './inbound.ts'
 import { authorizedLink, createTokens, type RetryAfterLink, retryAfterLink } from './link.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './payments.ts'
 import { type Cob, cancelAnswer, isAbsence, isCob, isPage, isPix, protocolOf } from './protocol.ts'
-import { createStatementReader, listedUntil, listQuery, STATEMENT_DELAY_MS, type StatementList } from './statement.ts'
+import { createStatementReader, listQuery, STATEMENT_DELAYS_MS, type StatementList, windowEnd } from './statement.ts'
 
 /** The minimum scopes of the standard. */
 const SCOPES = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write'] as const
@@ -122,7 +122,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
     const outcome = await exchange.raw({ method: 'GET', path: `/cob/${id}` }, deadline)
     const queryOf = ({ calendario, txid }: Cob) => {
       // The next query finds later payments.
-      const to = listedUntil(bankNow(), hasWholeSeconds) + 1
+      const to = windowEnd(bankNow(), hasWholeSeconds) + 1
       const window = { from: instantOf(calendario.criacao) - SKEW_MS, to }
       return { ...listQuery(window, 0, hasWholeSeconds, clockOffset.offsetMs() ?? 0), txid }
     }
@@ -143,7 +143,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       'statement',
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
-    statementDelayMs: STATEMENT_DELAY_MS,
+    statementDelayMs: STATEMENT_DELAYS_MS,
     clockOffset,
     createCharge: (id, request, deadline) => {
       const endsAt = monotonicMs() + LEAVES_WITHIN_MS

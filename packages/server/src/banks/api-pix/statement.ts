@@ -38,32 +38,39 @@ export const NOTHING: ReadItem = { entries: [], unreadable: [] }
 /** Members that name a person, removed from the case of an unreadable item. */
 const PERSONAL: ReadonlySet<string> = new Set(['nome', 'cpf', 'cnpj', 'chave', 'infoPagador', 'pagador', 'favorecido'])
 
-const LEFT_OUT = '…'
+const REDACTED = '…'
 
 /** Copy of an item for a case: without personal data, with bounded depth. */
-function kept(value: unknown, depth = 0): unknown {
+function withoutPersonalData(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (depth === DEPTH_MAX) return LEFT_OUT
-  if (Array.isArray(value)) return value.map((item) => kept(item, depth + 1))
+  if (depth === DEPTH_MAX) return REDACTED
+  if (Array.isArray(value)) return value.map((item) => withoutPersonalData(item, depth + 1))
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, PERSONAL.has(name) ? LEFT_OUT : kept(inner, depth + 1)]),
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      PERSONAL.has(name) ? REDACTED : withoutPersonalData(inner, depth + 1),
+    ]),
   )
 }
 
 export function unreadable(item: unknown, member: string): ReadItem {
-  return { entries: [], unreadable: [{ json: JSON.stringify(kept(item)), member }] }
+  return { entries: [], unreadable: [{ json: JSON.stringify(withoutPersonalData(item)), member }] }
 }
 
+/** Reads an item that fits the schema; reports another as unreadable. */
 export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body: Body) => ReadItem): ReadItem {
   return isBody(item) ? read(item) : unreadable(item, isBody.fault(item))
 }
 
-/** A payment may be returned for 90 days, a contested one for longer. */
+/** A payment is returned within 90 days; a dispute (MED) may end a little later. */
 const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
 const RETURNS_EVERY_MS = 3_600_000
 
-/** Payments are listed within minutes, returns of older ones with the next hourly list of any process. */
-export const STATEMENT_DELAY_MS: StatementDelay = {
+/**
+ * Payments are listed within minutes. A return is read at the latest by the second hourly list after it: the bank may not
+ * have listed it yet when the first one is read.
+ */
+export const STATEMENT_DELAYS_MS: StatementDelay = {
   ...statementDelay(300_000),
   PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
   REFUND_SENT: 2 * RETURNS_EVERY_MS,
@@ -84,37 +91,39 @@ const RETURNED: StatementList = {
  */
 export function createStatementReader(options: ApiPixOptions, clockOffset: ClockOffset): Partner['readStatement'] {
   const { exchange, bankNow, lists = [], hasWholeSeconds = false } = options
-  const all = [RECEIVED, ...lists, RETURNED]
-  const readAt = new Map<string, number>()
+  const allLists = [RECEIVED, ...lists, RETURNED]
+  const lastReadAt = new Map<string, number>()
 
   function isDue({ name, everyMs = 0 }: StatementList): boolean {
-    return bankNow() - (readAt.get(name) ?? Number.NEGATIVE_INFINITY) >= everyMs
+    return bankNow() - (lastReadAt.get(name) ?? Number.NEGATIVE_INFINITY) >= everyMs
   }
-  function after(list: StatementList, page: number, isLast: boolean): string | null {
+  /** Remembers that a list was read to its end. */
+  function cursorAfter(list: StatementList, page: number, isLast: boolean): string | null {
     if (!isLast) return `${list.name}:${page + 1}`
-    readAt.set(list.name, bankNow())
-    const next = all.slice(all.indexOf(list) + 1).find(isDue)
+    lastReadAt.set(list.name, bankNow())
+    const next = allLists.slice(allLists.indexOf(list) + 1).find(isDue)
     return next ? `${next.name}:0` : null
   }
 
   return async ({ from, to, cursor }, deadline) => {
     const [name, number] = (cursor ?? `${RECEIVED.name}:0`).split(':')
-    const list = all.find((one) => one.name === name) ?? RECEIVED
+    const list = allLists.find((one) => one.name === name) ?? RECEIVED
     const page = Number(number)
-    const now = listedUntil(bankNow(), hasWholeSeconds)
+    const bankPresent = windowEnd(bankNow(), hasWholeSeconds)
     const offsetMs = clockOffset.offsetMs() ?? 0
-    const window = list.windowAt?.(now) ?? upToNow({ from, to }, now)
+    const window = list.windowAt?.(bankPresent) ?? upToNow({ from, to }, bankPresent)
     const query = new URLSearchParams({ ...listQuery(window, page, hasWholeSeconds, offsetMs), ...list.filter })
     const outcome = await exchange.raw({ method: 'GET', path: `${list.path}?${query}` }, deadline)
     if (outcome.kind !== 'answered') return unanswered(outcome)
     if (!isSuccess(outcome)) return unknown(outcome)
     if (!isPage(outcome.json)) return unknown(outcome, `unreadable list: ${isPage.fault(outcome.json)}`)
-    const { current = page, length = PAGE_LENGTH, count } = placeOf(outcome.json)
+    const { current = page, length = PAGE_LENGTH, pageCount } = paginationOf(outcome.json)
     const items = itemsOf(outcome.json.pix)
-    if (count === undefined && outcome.json.pix === undefined) return unknown(outcome, 'unreadable list: no items')
-    // A bank that always sends its first page would be read for ever.
-    if (current !== page || (count === undefined && page === UNCOUNTED_MAX)) {
-      return unknown(outcome, `page ${current} in place of ${page}`)
+    if (pageCount === undefined && outcome.json.pix === undefined) return unknown(outcome, 'unreadable list: no items')
+    if (current !== page) return unknown(outcome, `page ${current} in place of ${page}`)
+    // A bank that ignores the number of the page would be read forever.
+    if (pageCount === undefined && page === UNCOUNTED_PAGES_MAX) {
+      return unknown(outcome, `more than ${UNCOUNTED_PAGES_MAX} pages without their count`)
     }
     const read = items.map((item) => list.readItem(item, clockOffset.offsetMs() ?? 0))
     return {
@@ -123,36 +132,37 @@ export function createStatementReader(options: ApiPixOptions, clockOffset: Clock
         entries: read.flatMap(({ entries }) => entries),
         unreadable: read.flatMap((item) => item.unreadable.map((part) => ({ list: list.name, ...part }))),
         list: list.name,
-        nextCursor: after(list, page, count === undefined ? items.length < length : page + 1 >= count),
+        nextCursor: cursorAfter(list, page, pageCount === undefined ? items.length < length : page + 1 >= pageCount),
         reachesBeforeWindow: list.windowAt !== undefined,
       },
     }
   }
 }
 
-/** Maximum of pages when the bank does not count them. */
-const UNCOUNTED_MAX = 100
+/** Maximum number of pages where the bank does not count them. */
+const UNCOUNTED_PAGES_MAX = 100
 
-/** Position of a page. Without a count, the first page that is not full is the last. */
-function placeOf(json: Page) {
+/** Numbers of a page. Without a count, the first page that is not full is the last. */
+function paginationOf(json: Page) {
   const number = (name: string) => countIn(json, 'parametros', 'paginacao', name)
   return {
     current: number('paginaAtual'),
     length: number('itensPorPagina'),
-    count: number('quantidadeDePaginas'),
+    pageCount: number('quantidadeDePaginas'),
   }
 }
 
 /**
- * Ends the last window at the bank's present, since some banks refuse windows in the future. That window ends five
- * minutes after our time and matching ends five minutes before it, so nothing is missed. Other windows are unchanged: a
- * window of full length, or one from before a suspension, may lie in the past.
+ * Cuts the newest window at the bank's clock, because some banks refuse windows in the future. Matching ends five minutes
+ * before our time, so nothing is missed.
  * @source rules#api-pix.9, rules#statement.2
  */
 function upToNow({ from, to }: Window, bankNow: number): Window {
-  const isLast = to - from < limits.statementWindowMaxMs
+  const isNewest = to - from < limits.statementWindowMaxMs
+  // A clock that is further away is wrong.
   const isCredible = to - bankNow <= 2 * limits.statementClockSkewMs
-  if (!isLast || !isCredible || to <= bankNow) return { from, to }
+  if (!isNewest || !isCredible || to <= bankNow) return { from, to }
+  // `to` is exclusive.
   return { from: Math.min(from, bankNow), to: bankNow + 1 }
 }
 
@@ -162,17 +172,18 @@ function upToNow({ from, to }: Window, bankNow: number): Window {
  * @param bankNow epoch milliseconds by the bank's clock
  * @source rules#api-pix.9
  */
-export function listedUntil(bankNow: number, hasWholeSeconds: boolean): number {
+export function windowEnd(bankNow: number, hasWholeSeconds: boolean): number {
   return hasWholeSeconds ? Math.floor(bankNow / 1_000) * 1_000 : bankNow
 }
 
-/** Fits into an answer of 1 MiB. */
+/** Items of a page; a hundred fit into an answer of 1 MiB. */
 const PAGE_LENGTH = 100
 
 /**
- * Query of a page of a list, with both ends inclusive. The window is widened to cover timestamps with and without the
- * offset.
- * @param hasWholeSeconds rounds the window outwards; duplicates are recognised
+ * Query of a page of a list, with both ends inclusive. The window is wide enough for a bank that marks local time as UTC
+ * and for one that does not.
+ * @param hasWholeSeconds the bank refuses fractions of a second; the window is rounded outwards
+ * @param offsetMs by which the bank's timestamps are ahead of UTC
  * @source rules#api-pix.17
  */
 export function listQuery(window: Window, page: number, hasWholeSeconds: boolean, offsetMs: number) {

@@ -28,7 +28,7 @@ import type {
   UnlistedFees,
 } from '../port.ts'
 import { BALANCE, bodyTest, centsOf, printable } from '../values.ts'
-import { judgeSentPix, SENT_LISTS, STATEMENT_DELAY_MS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
+import { judgeSentPix, SENT_LISTS, STATEMENT_DELAYS_MS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
 import { isStatic, qrCodeAnswer, STATIC_CODE, standingOf } from './qr-code.ts'
 
 const SCOPES = ['pix.send', 'gn.pix.send.read', 'gn.qrcodes.read', 'gn.qrcodes.pay', 'gn.balance.read'] as const
@@ -106,7 +106,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
 
   return {
     ...partner,
-    statementDelayMs: STATEMENT_DELAY_MS,
+    statementDelayMs: STATEMENT_DELAYS_MS,
     unlistedFees: UNLISTED_FEES,
     capabilities: new Set([
       ...partner.capabilities,

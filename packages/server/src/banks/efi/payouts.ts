@@ -6,7 +6,7 @@ import {
   NOTHING,
   type ReadItem,
   readAs,
-  STATEMENT_DELAY_MS as STANDARD_STATEMENT_DELAY_MS,
+  STATEMENT_DELAYS_MS as STANDARD_STATEMENT_DELAY_MS,
   type StatementList,
   unreadable,
   withReturns,
@@ -134,7 +134,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /** Late payouts are in the hourly list, returns of old ones in the daily list. */
-export const STATEMENT_DELAY_MS: StatementDelay = {
+export const STATEMENT_DELAYS_MS: StatementDelay = {
   ...STANDARD_STATEMENT_DELAY_MS,
   PAYOUT_SENT: 2 * HOUR_MS,
   PAYOUT_RETURNED: 2 * DAY_MS,
