@@ -262,6 +262,7 @@ function buildConsoleReads(base: Base, bank: Bank, partner: GuardedBank) {
     ...base,
     database: base.databases.console,
     bank: partner.standing,
+    approvalFromCents: base.config.caseApprovalFromCents,
     version: apiInfo.version,
     capabilities: bank.capabilities,
     certificates: () => bank.certificates?.() ?? [],

@@ -2,13 +2,22 @@ import { type endpoints, type getOperation, Refusal, type Row } from '@pixgate/s
 import type { Static } from 'typebox'
 import { type MoveRow, type OperationHistory, readHistory } from '../cases/store.ts'
 import { timelineOf } from '../cases/view.ts'
-import { type CashIn, chargeView, isCancelRequested, isCashIn, isOver, isWanted } from '../cash-in/index.ts'
+import {
+  type CashIn,
+  chargeView,
+  isCancelRequested,
+  isCashIn,
+  isOver,
+  isWanted,
+  refundableCents,
+} from '../cash-in/index.ts'
 import { reasonOf } from '../engine/follow.ts'
 import type { Document, Operation } from '../engine/operation.ts'
 import { type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
+import { whyNotRefundable } from '../refund-in/index.ts'
 import { type ListNeeds, MACHINES, readOperation, summaryOf } from './operations.ts'
 
 /** One operation with everything known about it. */
@@ -20,6 +29,8 @@ type Action = Detail['actions'][number]
 export interface DetailNeeds extends ListNeeds {
   /** Optional capabilities of the bank. */
   readonly capabilities: ReadonlySet<string>
+  /** From this amount on a refund needs a second person. */
+  readonly approvalFromCents: number
 }
 
 /** @source rules#console.7 */
@@ -166,8 +177,23 @@ function rulesOfRows(rows: readonly Row[]): Rules[string] {
 
 /** @source rules#console.7 */
 function actionsOf(charge: CashIn, needs: DetailNeeds, nowMs: number): Action[] {
-  const whyNot = whyNoCancellation(charge, needs, nowMs)
-  return [{ action: 'cancel', isOffered: whyNot === null, whyNot, maxCents: null, needsSecondPerson: false }]
+  const maxCents = Number(refundableCents(charge))
+  const needsSecondPerson = maxCents >= needs.approvalFromCents
+  const noRefund = whyNoRefund(charge, needs, nowMs)
+  const noCancellation = whyNoCancellation(charge, needs, nowMs)
+  return [
+    { action: 'refund', isOffered: noRefund === null, whyNot: noRefund, maxCents, needsSecondPerson },
+    {
+      ...{ action: 'cancel', isOffered: noCancellation === null, whyNot: noCancellation },
+      ...{ maxCents: null, needsSecondPerson: false },
+    },
+  ]
+}
+
+function whyNoRefund(charge: CashIn, { capabilities }: DetailNeeds, nowMs: number): string | null {
+  if (!capabilities.has('refund')) return 'not_supported_by_bank'
+  const isSpent = refundableCents(charge) === 0n
+  return whyNotRefundable(charge, nowMs) ?? (isSpent ? 'refund_exceeds_available' : null)
 }
 
 function whyNoCancellation(charge: CashIn, { capabilities }: DetailNeeds, nowMs: number): string | null {

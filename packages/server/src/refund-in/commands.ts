@@ -348,10 +348,10 @@ export function decideCreate(
   const { valueCents, valueField = 'refundValue' } = request
   const cashIn = cashInIn(state, request.cashInId)
   if (!cashIn) throw new Refusal('cash_in_not_found')
-  const deadline = refundDeadline(cashIn)
-  if (cashIn.status !== 'PAID' || deadline === null) throw new Refusal('cash_in_not_paid')
+  const whyNot = whyNotRefundable(cashIn, now)
+  if (whyNot === 'cash_in_not_paid') throw new Refusal(whyNot)
   if (valueCents <= 0n) throw fieldRefusal('refund_value_not_positive', valueField, 'not_positive')
-  if (now > deadline) throw new Refusal('refund_deadline_exceeded')
+  if (whyNot) throw new Refusal(whyNot)
   if (valueCents > refundableCents(cashIn)) throw fieldRefusal('refund_exceeds_available', valueField, 'too_large')
   const allowed = taken(leavingOf(request), bounds, state, now)
   if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
@@ -379,6 +379,13 @@ export function decideCreate(
     journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
     outcome: created(create, now),
   })
+}
+
+/** Why no amount of a charge can be refunded any more, or not yet. @source rules#refund-in.create.2 */
+export function whyNotRefundable(cashIn: CashIn, now: number): 'cash_in_not_paid' | 'refund_deadline_exceeded' | null {
+  const deadline = refundDeadline(cashIn)
+  if (cashIn.status !== 'PAID' || deadline === null) return 'cash_in_not_paid'
+  return now > deadline ? 'refund_deadline_exceeded' : null
 }
 
 /** A refund has no new recipient: it returns to the payer. */

@@ -18,7 +18,7 @@ import { createRefundInJobs } from './jobs.ts'
 import type { BankReturn, RefundInInput } from './refund-in.ts'
 import { createCashInDecider, createPayableHeldDecider } from './to-payer.ts'
 
-export { type RefundInRequest, refundContent } from './commands.ts'
+export { type RefundInRequest, refundContent, whyNotRefundable } from './commands.ts'
 export { refundInDecider } from './decide-case.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
 export { isRefundIn } from './refund-in.ts'

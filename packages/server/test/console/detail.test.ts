@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { limits } from '@pixgate/spec'
 import { createIds } from '../../src/platform/ids.ts'
 import { fanOut } from '../../src/webhooks/feed.ts'
 import { caseWorld } from '../cases/fixture.ts'
@@ -30,27 +31,43 @@ test('[console.7] a paid charge is shown with the rule of every move, its events
   assert.ok(shown.apiKey.id)
 })
 
+type Action = Readonly<Record<'action' | 'whyNot' | 'maxCents' | 'needsSecondPerson', unknown>>
+
 test('[console.7] a charge offers its refund and cancellation, or the error that each would answer', async (t) => {
   const pix = await caseWorld(t)
-  const reads = consoleOn(pix.database, pix.clock, { approvalFromCents: 100_00 })
+  const reads = consoleOn(pix.database, pix.clock)
   const offered = async (id: string, from = reads) =>
-    (await from.detail(id)).actions.map(({ action, whyNot, maxCents }: Record<string, unknown>) => [
-      action,
-      whyNot,
-      maxCents,
+    (await from.detail(id)).actions.map(({ action, whyNot, maxCents, needsSecondPerson }: Action) => [
+      ...[action, whyNot, maxCents, needsSecondPerson],
     ])
   const open = await pix.charge('10')
-  assert.deepEqual(await offered(open.id), [['cancel', null, null]])
+  const noMore = ['cancel', 'not_possible_in_state', null, false]
+  assert.deepEqual(await offered(open.id), [
+    ['refund', 'cash_in_not_paid', 0, false],
+    ['cancel', null, null, false],
+  ])
   const { id } = await pix.paid('150')
-  assert.deepEqual(await offered(id), [['cancel', 'not_possible_in_state', null]])
+  assert.deepEqual(await offered(id), [['refund', null, 150_00, true], noMore])
   const refund = await pix.refundIn(id, 100)
+  assert.deepEqual(await offered(id), [['refund', null, 50_00, false], noMore])
   const left = await reads.detail(id)
   assert.deepEqual(
     [left.related, (await reads.detail(refund.id)).related].map(([{ id }]) => id),
     [refund.id, id],
   )
   const bare = consoleOn(pix.database, pix.clock, { capabilities: new Set() })
-  assert.deepEqual(await offered(open.id, bare), [['cancel', 'not_supported_by_bank', null]])
+  assert.deepEqual(
+    (await offered(open.id, bare)).map(([action, whyNot]: unknown[]) => [action, whyNot]),
+    [
+      ['refund', 'not_supported_by_bank'],
+      ['cancel', 'not_supported_by_bank'],
+    ],
+  )
+  await pix.refundIn(id, 50, { externalId: 'rest' })
+  assert.deepEqual(await offered(id), [['refund', 'refund_exceeds_available', 0, false], noMore])
+  const { id: late } = await pix.paid('150', { externalId: 'late' })
+  pix.clock.advance(limits.refundDeadlineDays * 86_400_000 + 1)
+  assert.deepEqual(await offered(late), [['refund', 'refund_deadline_exceeded', 150_00, true], noMore])
 })
 
 test('[console.7] a charge in doubt names all its cases, the open ones first; an unknown id is not found', async (t) => {

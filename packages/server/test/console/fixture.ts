@@ -44,6 +44,7 @@ export function consoleOn(database: Database, clock = steppedClock(), more: obje
     bank: () => ({ isKnown: true, problem: undefined }),
     version: '0.0.0',
     config: { mode: 'sandbox' as const, settings: [], limits: limitsOf() },
+    approvalFromCents: 100_00,
     certificates: () => [],
     ...more,
   }
