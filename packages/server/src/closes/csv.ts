@@ -10,12 +10,16 @@ export type Dialect = 'rfc4180' | 'excel'
 /** Without it Excel does not read UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** A cell: words, an identifier, or an amount in centavos. */
-type Cell = { readonly text: string | null } | { readonly id: string | null } | { readonly cents: bigint | null }
+/** A cell: words, an identifier, an amount in centavos, or a day or time that a spreadsheet reads as one. */
+type Cell =
+  | { readonly text: string | null }
+  | { readonly id: string | null }
+  | { readonly cents: bigint | null }
+  | { readonly moment: string }
 
 const COLUMNS: readonly (readonly [header: string, cell: (line: StatementLine) => Cell])[] = [
-  ['Data', ({ at }) => ({ text: localTime(at).day })],
-  ['Hora', ({ at }) => ({ text: localTime(at).time })],
+  ['Data', ({ at }) => ({ moment: localTime(at).day })],
+  ['Hora', ({ at }) => ({ moment: localTime(at).time })],
   ['Tipo', ({ kind }) => ({ text: kind })],
   ['Nome', ({ name }) => ({ text: name })],
   ['Documento', ({ document }) => ({ text: document })],
@@ -57,11 +61,15 @@ export function csvLine(cells: readonly Cell[], dialect: Dialect): string {
 /** Text that a spreadsheet takes for a formula, full-width characters included. */
 const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/
 
+/** Excel makes numbers, dates, times and amounts of texts such as `0012`, `mar/25`, `10:30` and `R$ 10`: all have a digit. */
+const CONVERTIBLE = /\d/
+
 function cellText(cell: Cell, isExcel: boolean): string {
+  if ('moment' in cell) return cell.moment
   if ('cents' in cell) return cell.cents === null ? '' : decimalText(cell.cents, isExcel ? ',' : '.')
   const text = 'id' in cell ? cell.id : cell.text
   if (text === null || text === '') return ''
-  if (isExcel && ('id' in cell || FORMULA.test(text))) return quoted(textFormula(text))
+  if (isExcel && ('id' in cell || FORMULA.test(text) || CONVERTIBLE.test(text))) return quoted(textFormula(text))
   // Payers choose names and descriptions, and any file may be opened in a spreadsheet. Parsers need ids unchanged.
   return quoted('text' in cell && FORMULA.test(text) ? `'${text}` : text)
 }

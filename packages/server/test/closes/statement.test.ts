@@ -58,7 +58,7 @@ test('[export.1] amounts and cells of both dialects', () => {
   assert.equal(csvLine(cells, 'excel'), '"a ""b"", c";-1234,56;"=""0001""";;\r\n')
 })
 
-test('[export.2] ids and formulas are the same text in Excel, and ids are unchanged for parsers', () => {
+test('[export.2] ids, formulas and words with digits are the same text in Excel, and ids are unchanged for parsers', () => {
   const ids = ['0001234', '12345678901234567890', '1E10', '10-11', '=1+1', '+55', '-1', '@x', '"";"=cmd', 'a,b;c']
   for (const id of ids) {
     const [row] = readCsv(`id\r\n${csvLine([{ id }], 'excel')}`, ';')
@@ -70,6 +70,12 @@ test('[export.2] ids and formulas are the same text in Excel, and ids are unchan
     assert.match(csvLine([{ text }], 'excel'), /^"=""/, JSON.stringify(begins))
     assert.equal(csvLine([{ text }], 'rfc4180'), `'${text}\r\n`)
   }
+  for (const text of ['0001234', '12345678901234567890', '1E5', '10/11', 'mar/25', '00:30', '1,5', '5%', 'R$ 10']) {
+    const [row] = readCsv(`text\r\n${csvLine([{ text }], 'excel')}`, ';')
+    assert.equal(row?.text, `="${text}"`, 'Excel would make it a number, a date or a time')
+    assert.equal(readCsv(`text\r\n${csvLine([{ text }], 'rfc4180')}`)[0]?.text, text)
+  }
+  assert.equal(csvLine([{ moment: '2026-11-22' }, { moment: '10:00:00' }], 'excel'), '2026-11-22;10:00:00\r\n')
 })
 
 test('[export.5] text is of characters of Windows-1252, never a question mark', () => {
