@@ -240,7 +240,9 @@ export function between(what: string) {
 /** The same of payments. @source rules#cash-in.list.6 */
 export function paidBetween() {
   return {
-    paid_from: Type.Optional(dayOrInstant('Paid from then on (`paidAt`): a UTC day, or an instant with its offset')),
+    paid_from: Type.Optional(
+      dayOrInstant('Paid from then on (`paidAt`), last payment first: a UTC day, or an instant with its offset'),
+    ),
     paid_to: Type.Optional(dayOrInstant('Paid until then: a UTC day, which is in it, or an instant, which is not')),
   }
 }

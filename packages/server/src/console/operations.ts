@@ -64,7 +64,7 @@ export function createListHandler(needs: ListNeeds): Pick<Handlers<typeof endpoi
       if (document !== undefined) await auditSearch(needs, 'document', document, context)
       if (key !== undefined) await auditSearch(needs, 'pix_key', key, context)
       const { ids, next } = await pageOf(needs, filter, limit, after)
-      const nextCursor = next && cursorAfter({ createdAt: next.at, id: next.id }, 0)
+      const nextCursor = next && cursorAfter(next, 0)
       return {
         status: 200,
         body: {
@@ -149,7 +149,7 @@ function afterOf(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined
   const place = placeOf(cursor)
   if (!place) throw invalidField('cursor', 'invalid', 'cursor must be nextCursor of a page before')
-  return { at: place.after.createdAt, id: place.after.id }
+  return place.after
 }
 
 /** Spellings of a normalised document in the index: whole, and as banks mask a CPF. */

@@ -41,13 +41,13 @@ export interface OperationFilter {
   readonly to?: number
   readonly externalId?: string
   readonly endToEndId?: string
-  /** Time of payment, for charges. */
+  /** Time of payment, for charges. Orders the list. */
   readonly paid?: Pick<OperationFilter, 'from' | 'to'>
   /** The cash-in that a refund is of. */
   readonly cashInId?: string
   readonly skip: number
   /** Only operations after this one. */
-  readonly after?: { readonly createdAt: number; readonly id: string }
+  readonly after?: { readonly at: number; readonly id: string }
   readonly limit: number
 }
 
@@ -62,22 +62,22 @@ export function statusIs(status: string): Condition {
   return { key: 'status', sql: (p) => `status = ${p}`, value: status }
 }
 
+const PAID_AT = "(facts ->> 'paidAt')::numeric"
+
 /** Both bounds always, since the planner takes a range with one for a third of the table. */
 function paidConditions({ from = 0, to = Number.MAX_SAFE_INTEGER }: Pick<OperationFilter, 'from' | 'to'>): Condition[] {
-  const paidAt = "(facts ->> 'paidAt')::numeric"
   return [
-    { key: 'paid', sql: (p) => `${paidAt} >= ${p}::numeric`, value: String(from) },
-    { key: 'until', sql: (p) => `${paidAt} < ${p}::numeric`, value: String(to) },
+    { key: 'paid', sql: (p) => `${PAID_AT} >= ${p}::numeric`, value: String(from) },
+    { key: 'until', sql: (p) => `${PAID_AT} < ${p}::numeric`, value: String(to) },
   ]
 }
 
 /**
  * SQL of the rows and the conditions of a filter, their values, and a name for the statement. Each combination is a
- * statement of its own, so that the planner chooses the right index; texts are constants, values are parameters. OFFSET 0
- * keeps the planner from reading all charges in the order of their creation until some of them were paid then.
+ * statement of its own, so that the planner chooses the right index; texts are constants, values are parameters.
  * @source rules#cash-in.list.3, rules#cash-in.list.6
  */
-function whereOf(kind: OperationKind, filter: Omit<OperationFilter, 'skip' | 'limit'>) {
+function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
   const { status, from, to, externalId, endToEndId, cashInId } = filter
   const wanted = (key: string, value: string | undefined, sql: Condition['sql']): Condition[] =>
     value === undefined ? [] : [{ key, value, sql }]
@@ -93,10 +93,8 @@ function whereOf(kind: OperationKind, filter: Omit<OperationFilter, 'skip' | 'li
     ...wanted('cash_in', cashInId, (p) => `detail ->> 'cashInId' = ${p}`),
   ]
   const texts = conditions.map(({ sql }, index) => sql(`$${index + 1}`))
-  const isPaid = texts.slice(0, paid.length).join(' AND ')
   return {
-    from: isPaid === '' ? kind : `(SELECT * FROM ${kind} WHERE ${isPaid} OFFSET 0) AS paid`,
-    where: ['true', ...texts.slice(paid.length)].join(' AND '),
+    where: ['true', ...texts].join(' AND '),
     values: conditions.map(({ value }) => value),
     name: conditions.map(({ key }) => key).join('.'),
   }
@@ -146,10 +144,10 @@ export function createOperationStore<Op extends Operation>(
     },
     /** Count, at most `limit`. */
     count: async (filter: OperationFilter, limit: number): Promise<number> => {
-      const { from, where, values, name } = whereOf(kind, filter)
+      const { where, values, name } = whereOf(filter)
       const query = statement<readonly unknown[], { total: bigint }>(
         `${kind}.count.${name}`,
-        `SELECT count(*) AS total FROM (SELECT FROM ${from} WHERE ${where} LIMIT $${values.length + 1}) counted`,
+        `SELECT count(*) AS total FROM (SELECT FROM ${kind} WHERE ${where} LIMIT $${values.length + 1}) counted`,
       )
       return Number((await database.rows(query, [...values, limit]))[0]?.total ?? 0n)
     },
@@ -167,28 +165,32 @@ export function createOperationStore<Op extends Operation>(
   }
 }
 
-const NEWEST_FIRST = 'ORDER BY created_at DESC, id DESC'
+/** Time that orders a list, and its parameter: each in the order of an index. */
+const BY_CREATION = { at: 'created_at', type: 'timestamptz', parameter: instantParameter }
+const BY_PAYMENT = { at: PAID_AT, type: 'numeric', parameter: String }
 
 /**
- * Statement of a page. A page after a cursor uses the index. A page by offset skips all rows before it, within the index alone if
- * that covers the filter, and one such statement at a time.
+ * Statement of a page, newest first. A page after a cursor uses the index. A page by offset skips all rows before it, within the index
+ * alone if that covers the filter, and one such statement at a time.
  * @source rules#lists.3, rules#lists.4
  */
 function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: OperationFilter) {
-  const { from, where, values, name } = whereOf(kind, filter)
-  const [one, two, three] = [1, 2, 3].map((at) => `$${values.length + at}`)
+  const { where, values, name } = whereOf(filter)
+  const { at, type, parameter } = filter.paid ? BY_PAYMENT : BY_CREATION
+  const newestFirst = `ORDER BY ${at} DESC, id DESC`
+  const [one, two, three] = [1, 2, 3].map((place) => `$${values.length + place}`)
   if (after) {
-    const text = `SELECT ${OPERATION_COLUMNS} FROM ${from}
-       WHERE ${where} AND (created_at, id) < (${one}::timestamptz, ${two}::uuid) ${NEWEST_FIRST} LIMIT ${three}`
+    const text = `SELECT ${OPERATION_COLUMNS} FROM ${kind}
+       WHERE ${where} AND (${at}, id) < (${one}::${type}, ${two}::uuid) ${newestFirst} LIMIT ${three}`
     return {
       query: statement<readonly unknown[], OperationRow>(`${kind}.after.${name}`, text),
-      values: [...values, instantParameter(after.createdAt), after.id, limit + 1],
+      values: [...values, parameter(after.at), after.id, limit + 1],
     }
   }
   const isLong = skip >= limits.deepPageFrom
-  const page = `FROM ${from} WHERE ${where} ${NEWEST_FIRST} OFFSET ${one} LIMIT ${two}`
+  const page = `FROM ${kind} WHERE ${where} ${newestFirst} OFFSET ${one} LIMIT ${two}`
   const text = isLong
-    ? `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id IN (SELECT id ${page}) ${NEWEST_FIRST}`
+    ? `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id IN (SELECT id ${page}) ${newestFirst}`
     : `SELECT ${OPERATION_COLUMNS} ${page}`
   return {
     query: statement<readonly unknown[], OperationRow>(`${kind}.${isLong ? 'deep' : 'list'}.${name}`, text, { isLong }),

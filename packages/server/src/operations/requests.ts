@@ -84,7 +84,7 @@ interface ListQuery<Status extends string> extends PageQuery {
 }
 
 /**
- * A page of operations, newest first.
+ * A page of operations, newest first; charges by payment in its order.
  * @param conditionOf maps a status whose shown and stored values differ
  * @source rules#lists.1, rules#cash-in.list.3, rules#cash-in.list.4
  */
@@ -110,7 +110,8 @@ export async function listed<Op extends Operation, Status extends string, Item>(
     store.list(filter, isWanted),
     store.count(filter, limits.exactTotalMax + 1),
   ])
-  return { status: 200, body: pageView(page, rows, counted, view) } as const
+  const placeOf = ({ id, createdAt, facts }: Op) => ({ id, at: isByPayment ? Number(facts.paidAt) : createdAt })
+  return { status: 200, body: pageView(page, rows, counted, view, placeOf) } as const
 }
 
 /**

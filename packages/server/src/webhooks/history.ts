@@ -26,7 +26,7 @@ export function createHistoryHandlers(database: Database) {
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       const hasMore = rows.length > limit
-      const nextCursor = hasMore && last ? cursorAfter(last, 1) : null
+      const nextCursor = hasMore && last ? cursorAfter({ at: last.createdAt, id: last.id }, 1) : null
       return { status: 200, body: { data: page.map(deliveryView), pagination: { limit, hasMore, nextCursor } } }
     },
     getWebhookDelivery: async ({ params }) => {
@@ -46,7 +46,10 @@ function placeAfter(cursor: string | undefined): Place | undefined {
   return place.after
 }
 
-export interface DeliveryRow extends Place {
+export interface DeliveryRow {
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
   readonly webhookId: string
   readonly notificationId: string
   readonly eventType: EventType
@@ -135,7 +138,7 @@ function listDeliveries(queries: Queries, query: DeliveriesQuery, limit: number)
     query.correlation_id ?? null,
     instantOrNull(from),
     instantOrNull(until),
-    instantOrNull(after?.createdAt),
+    instantOrNull(after?.at),
     after?.id ?? null,
     limit,
   ])

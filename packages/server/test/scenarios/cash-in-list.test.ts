@@ -147,6 +147,27 @@ test('[cash-in.list.6] charges by when they were paid: UTC days, both inclusive,
   assert.equal(await found(`paid_from=${paidAt}&status=PENDING`), 0)
 })
 
+test('[cash-in.list.6] [lists.3] charges by when they were paid are in that order, each once by cursor', async (t) => {
+  const pix = await world(t)
+  const [one, two, three] = [await pix.charge('1.00'), await pix.charge('1.00'), await pix.charge('1.00')]
+  for (const { id } of [two, three, one]) {
+    pix.clock.advance(1_000)
+    await pix.call('POST', `/sandbox/cash-in/${id}/pay`)
+    await pix.becomes(id, 'PAID')
+  }
+  const told: unknown[] = []
+  for (let more = ''; ; ) {
+    const { data, pagination } = (await pix.call('GET', `/api/pix/cash-in?paid_from=2000-01-01&limit=1${more}`)).body
+    told.push(...references({ data }))
+    if (pagination.nextCursor === null) break
+    more = `&cursor=${pagination.nextCursor}`
+  }
+  const paidLast = [one, three, two].map(({ externalId }) => externalId)
+  assert.deepEqual(told, paidLast)
+  const { body } = await pix.call('GET', '/api/pix/cash-in?paid_from=2000-01-01&limit=2&page=2')
+  assert.deepEqual(references(body), paidLast.slice(2))
+})
+
 test('[lists.3] by cursor a list is read to its end, each row once, whatever is created meanwhile', async (t) => {
   const pix = await world(t)
   for (let charge = 0; charge < 5; charge++) await pix.charge('1.00')

@@ -76,13 +76,15 @@ function isDay(text: string): boolean {
  * The envelope of a page.
  * @param rows one more than the limit if there are more
  * @param counted number of rows, counted to one past the exact maximum
+ * @param placeOf place of a row in the order of the list
  * @source rules#lists.1, rules#lists.3
  */
-export function pageView<Row extends Place, Item>(
+export function pageView<Row, Item>(
   { page, limit }: Page,
   rows: readonly Row[],
   counted: number,
   view: (row: Row) => Item,
+  placeOf: (row: Row) => Place,
 ) {
   const isExact = counted <= limits.exactTotalMax
   const last = rows.length > limit ? rows[limit - 1] : undefined
@@ -94,14 +96,14 @@ export function pageView<Row extends Place, Item>(
       total: isExact ? counted : null,
       totalPages: isExact ? Math.ceil(counted / limit) : null,
       hasMore: rows.length > limit,
-      nextCursor: last ? cursorAfter(last, page) : null,
+      nextCursor: last ? cursorAfter(placeOf(last), page) : null,
     },
   }
 }
 
 export interface Place {
-  /** Epoch milliseconds. */
-  readonly createdAt: number
+  /** The time that orders the list, epoch milliseconds. */
+  readonly at: number
   readonly id: string
 }
 
@@ -110,17 +112,17 @@ interface PageBehind {
   readonly after: Place
 }
 
-/** Byte offsets of version, page number, creation time and id. */
-const LAYOUT = { version: 0, page: 1, createdAt: 5, id: 11, end: 27 } as const
+/** Byte offsets of version, page number, time and id. */
+const LAYOUT = { version: 0, page: 1, at: 5, id: 11, end: 27 } as const
 
 const VERSION = 1
 
 /** Cursor of the next page, after its predecessor's last row. @source rules#lists.3 */
-export function cursorAfter({ createdAt, id }: Place, page: number): string {
+export function cursorAfter({ at, id }: Place, page: number): string {
   const bytes = Buffer.alloc(LAYOUT.end)
   bytes.writeUInt8(VERSION, LAYOUT.version)
   bytes.writeUInt32BE(Math.min(page + 1, limits.pageMax), LAYOUT.page)
-  bytes.writeUIntBE(createdAt, LAYOUT.createdAt, 6)
+  bytes.writeUIntBE(at, LAYOUT.at, 6)
   bytes.write(id.replaceAll('-', ''), LAYOUT.id, 'hex')
   return bytes.toString('base64url')
 }
@@ -130,10 +132,10 @@ export function placeOf(cursor: string): PageBehind | undefined {
   if (bytes.length !== LAYOUT.end || bytes.toString('base64url') !== cursor) return undefined
   if (bytes[LAYOUT.version] !== VERSION) return undefined
   const page = bytes.readUInt32BE(LAYOUT.page)
-  const createdAt = bytes.readUIntBE(LAYOUT.createdAt, 6)
-  if (page < 1 || page > limits.pageMax || createdAt > YEARS[1]) return undefined
+  const at = bytes.readUIntBE(LAYOUT.at, 6)
+  if (page < 1 || page > limits.pageMax || at > YEARS[1]) return undefined
   const id = bytes.toString('hex', LAYOUT.id).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  return { page, after: { createdAt, id } }
+  return { page, after: { at, id } }
 }
 
 /** First and last instant with a four-digit year. PostgreSQL parses others differently, or not at all. */
