@@ -149,7 +149,8 @@ test('[cash-in.list.6] [database.8] charges by time of payment are found by thei
   for (const text of texts) {
     const plan = await planOf(url, text)
     assert.match(plan, /operation_paid_at/, text)
-    if (!text.includes('count(*)')) assert.match(plan, /Presorted Key|Index Scan Backward using operation_paid_at/, text)
+    if (!text.includes('count(*)'))
+      assert.match(plan, /Presorted Key|Index Scan Backward using operation_paid_at/, text)
   }
 })
 
