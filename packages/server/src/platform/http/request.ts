@@ -193,7 +193,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   date: 'a day of the calendar, YYYY-MM-DD',
   'date-time': 'an instant in ISO 8601 with its offset',
-  'day-or-instant': 'a day of the calendar, YYYY-MM-DD, or an instant in ISO 8601 with its offset',
+  'day-or-instant':
+    'a day of the calendar, YYYY-MM-DD, or an instant in ISO 8601 with its offset, whose + is %2B in an address',
 }
 
 interface Shape {
