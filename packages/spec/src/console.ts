@@ -579,7 +579,7 @@ export const listChanges = endpoint({
           isReset: Type.Boolean(),
           changes: Type.Array(Type.Object({ kind: operationKind, id: uuid, version: count() })),
         },
-        { title: 'Changes' },
+        { title: 'ChangePage' },
       ),
       example: {
         cursor: 'MTc5NTI2NjAwMDAwMA',
