@@ -18,6 +18,15 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const PAGES = ['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown']
+const ADMINISTRATION = ['/keys', '/people', '/limits', '/audit', '/system', '/sandbox']
+
+/** The first button that opens a dialog of a page, by its place. */
+const DIALOGS: Readonly<Record<string, string>> = {
+  '/keys': 'main header button',
+  '/people': 'main header button',
+  '/limits': 'main section button',
+  '/sandbox': 'main header button',
+}
 
 export let server: Awaited<ReturnType<typeof startContractServer>>
 export let browser: Browser
@@ -59,7 +68,7 @@ export function testPages(answers: Answers, { colorScheme, locale, width }: Look
   test(`pages with ${answers}, ${colorScheme}, ${locale}, ${width} px`, { skip }, async () => {
     server.answer(answers)
     const context = await browser.newContext({ colorScheme, locale, viewport: { width, height: 800 } })
-    for (const path of answers === 'logged-out' ? ['/'] : PAGES) {
+    for (const path of answers === 'logged-out' ? ['/'] : [...PAGES, ...ADMINISTRATION]) {
       const page = await context.newPage()
       const refused: string[] = []
       page.on('pageerror', (error) => refused.push(String(error)))
@@ -69,6 +78,12 @@ export function testPages(answers: Answers, { colorScheme, locale, width }: Look
       await page.goto(`${server.address}/console${path}`)
       await page.locator('h1, [role=alert], main h2').first().waitFor()
       assert.deepEqual([path, ...refused, ...(await faultsOf(page))], [path])
+      const opener = answers === 'examples' ? DIALOGS[path] : undefined
+      if (opener !== undefined) {
+        await page.locator(opener).first().click()
+        await page.locator('dialog[open]').waitFor()
+        assert.deepEqual([`${path}, dialog`, ...refused, ...(await faultsOf(page))], [`${path}, dialog`])
+      }
       await page.close()
     }
     await context.close()
