@@ -236,7 +236,7 @@ function MakeDialog({ onClose }: { readonly onClose: () => void }) {
             isBusy={isPending}
             whyNot={draft.scopes.length === 0 ? text.noScope : undefined}
           >
-            {text.make}
+            {text.create}
           </Button>
         </DialogButtons>
       </form>

@@ -242,7 +242,7 @@ function MakeDialog({ onClose }: { readonly onClose: () => void }) {
         <DialogButtons>
           <Button onClick={onClose}>{words.cancel}</Button>
           <Button type="submit" look="primary" isBusy={isPending}>
-            {text.make}
+            {text.create}
           </Button>
         </DialogButtons>
       </form>

@@ -86,7 +86,7 @@ function Told({ story }: { readonly story: Story }) {
   useEffect(() => {
     if (state !== 'running') return
     ref.current?.focus({ preventScroll: true })
-    ref.current?.scrollIntoView({ block: 'nearest' })
+    ref.current?.scrollIntoView({ block: 'start', behavior: 'smooth' })
   }, [name])
   return (
     <article className={css.told} aria-labelledby="told">

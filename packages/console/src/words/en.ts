@@ -432,7 +432,7 @@ const sandbox: Words['sandbox'] = {
     results: 'What results',
     approval: 'Another person has to approve',
     approvalHint:
-      'Open the second link of the terminal in a private window, and approve the refund under Approvals. The story goes on here.',
+      'Open the second link of the terminal in a private window, and approve the refund under Approvals; the story goes on here. The link works for five minutes: a new start of the sandbox shows another.',
   },
   stories: {
     paid: {
@@ -567,6 +567,7 @@ const secrets: Words['secrets'] = {
 const keys: Words['keys'] = {
   make: 'New key',
   makeTitle: 'New API key',
+  create: 'Make the key',
   created: 'Key made',
   none: 'No API key',
   noneHint: 'Your system calls the API with a key. Make one with what it needs, and no more.',
@@ -608,6 +609,7 @@ const keys: Words['keys'] = {
 const people: Words['people'] = {
   make: 'New person',
   makeTitle: 'New person',
+  create: 'Add the person',
   created: 'The person was added',
   createdHint: 'Give them the token over a safe channel. They log in to the console with it.',
   none: 'Nobody yet',

@@ -464,7 +464,7 @@ const sandbox = {
     results: 'O que resulta',
     approval: 'Outra pessoa precisa aprovar',
     approvalHint:
-      'Abra o segundo link do terminal numa janela anônima e aprove a devolução em Aprovações. A história continua aqui.',
+      'Abra o segundo link do terminal numa janela anônima e aprove a devolução em Aprovações; a história continua aqui. O link vale cinco minutos: um novo início do sandbox mostra outro.',
   },
   stories: {
     paid: {
@@ -603,6 +603,7 @@ const secrets = {
 const keys = {
   make: 'Nova chave',
   makeTitle: 'Nova chave de API',
+  create: 'Criar chave',
   created: 'Chave criada',
   none: 'Nenhuma chave de API',
   noneHint: 'O seu sistema chama a API com uma chave. Crie uma só com o que ele precisa fazer.',
@@ -651,6 +652,7 @@ const keys = {
 const people = {
   make: 'Nova pessoa',
   makeTitle: 'Nova pessoa',
+  create: 'Cadastrar',
   created: 'Pessoa cadastrada',
   createdHint: 'Entregue o token à pessoa por um canal seguro. Ela entra com ele no console.',
   none: 'Ninguém cadastrado',

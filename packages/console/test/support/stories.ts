@@ -15,8 +15,8 @@ export function testStory(name: keyof typeof stories, { opensCase = false } = {}
     const refused: string[] = []
     page.on('pageerror', (error) => refused.push(String(error)))
     await page.goto(`${pix.operatorUrl}/console/sandbox#link=${ana?.link}`)
-    await page.getByRole('button', { name: stories[name].title }).click()
-    const told = page.locator('article', { hasText: stories[name].title })
+    await page.locator('button', { has: page.getByText(stories[name].title, { exact: true }) }).click()
+    const told = page.locator('article', { has: page.getByRole('heading', { name: stories[name].title }) })
     await told.getByText(tell.ended, { exact: true }).waitFor()
     await told.getByText(stories[name].end).waitFor()
     const links = await told.locator('aside a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
