@@ -3,16 +3,14 @@ import { existsSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { hasBrowser, launchBrowser } from './browser.ts'
 import { type Answers, startContractServer } from './contract-server.ts'
 
-/** Pages in the installed browser: violations of the policy, what is not accessible, what is lost on a narrow screen. */
+/** Pages in a real browser: violations of the policy, what is not accessible, what is lost on a narrow screen. */
 
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const executablePath = BROWSERS.find((path) => existsSync(path))
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/index.html', import.meta.url)))
-export const skip =
-  executablePath === undefined ? 'no browser is installed' : isBuilt ? false : 'the console is not built'
+export const skip = hasBrowser ? (isBuilt ? false : 'the console is not built') : 'no browser is installed'
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
@@ -34,8 +32,7 @@ export let browser: Browser
 before(async () => {
   if (skip) return
   server = await startContractServer()
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run']
-  browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+  browser = await launchBrowser()
 })
 
 after(async () => {
