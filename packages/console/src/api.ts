@@ -179,7 +179,6 @@ export type SessionRow = EndpointAnswer<typeof listSessions>['data'][number]
 export type AuditRow = EndpointAnswer<typeof listAudit>['data'][number]
 export type System = EndpointAnswer<typeof getSystem>
 export type BankBehavior = EndpointAnswer<(typeof sandboxEndpoints)['getBankBehavior']>
-export type BankBook = EndpointAnswer<(typeof sandboxEndpoints)['getBankBook']>
 export type Proposal = EndpointAnswer<typeof listProposals>['data'][number]
 
 /** Reads by one address. The first part of the key says the kind, the second the id: `live.ts` renews by them. */

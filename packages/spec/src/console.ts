@@ -134,7 +134,7 @@ const listedSession = Type.Object(
 )
 
 /** @source rules#console.4 */
-const listSessions = endpoint({
+export const listSessions = endpoint({
   id: 'listSessions',
   method: 'GET',
   path: '/operator/sessions',
@@ -167,7 +167,7 @@ const listSessions = endpoint({
 })
 
 /** @source rules#console.4 */
-const revokeSession = endpoint({
+export const revokeSession = endpoint({
   id: 'revokeSession',
   method: 'DELETE',
   path: '/operator/sessions/{id}',
@@ -606,7 +606,7 @@ const auditRow = Type.Object(
 )
 
 /** @source rules#console.11 */
-const listAudit = endpoint({
+export const listAudit = endpoint({
   id: 'listAudit',
   method: 'GET',
   path: '/operator/audit',

@@ -1,4 +1,4 @@
-import type { sandboxEndpoints } from '@pixgate/spec'
+import type { BankBook, sandboxEndpoints } from '@pixgate/spec'
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
@@ -266,6 +266,7 @@ export function Behavior() {
       {error && <ErrorNotice error={error} onRetry={() => refetch()} />}
       {!error && !data && <Waiting lines={4} />}
       {data && <BehaviorFields behavior={data} isOff={whyNot !== undefined} change={change.mutate} />}
+      {whyNot && <p className={css.quiet}>{whyNot}</p>}
       {change.error && <ErrorNotice error={change.error} />}
       {data && !isGood && (
         <div>
@@ -350,13 +351,7 @@ export function Book() {
     // It is two seconds old at most: a difference is looked at again until both are of the same moment.
     refetchInterval: ({ state }) => (data && inBooksOf(state.data) !== data.balanceCents ? LOOK_AGAIN_MS : false),
   })
-  const newest = useQuery(reads.newest({}))
   const inBooks = inBooksOf(overview)
-  const ids = new Map(
-    newest.data?.data.flatMap(({ endToEndId, id, kind }) =>
-      endToEndId !== null && kind !== 'refund_in' ? [[endToEndId, id] as const] : [],
-    ),
-  )
   return (
     <section aria-labelledby="book" className={css.section}>
       <h2 id="book">{text.title}</h2>
@@ -373,37 +368,49 @@ export function Book() {
         />
       )}
       {data && data.entries.length === 0 && <Empty title={text.none}>{text.noneHint}</Empty>}
-      {data && data.entries.length > 0 && (
-        <Table
-          caption={text.title}
-          columns={[[words.kind], [words.when, 'wide'], ['ID E2E', 'wide'], [words.amount, 'end']]}
-        >
-          {data.entries.map(({ kind, endToEndId, returnId, valueCents, occurredAt }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: entries never move
-            <tr key={index}>
-              <td>
-                {ids.has(endToEndId) ? (
-                  <Link href={`/payments/${ids.get(endToEndId)}`}>{text.kinds[kind]}</Link>
-                ) : (
-                  text.kinds[kind]
-                )}
-                <span className={dataCss.narrow}>
-                  <When at={occurredAt} />
-                </span>
-              </td>
-              <td data-kind="wide">
-                <When at={occurredAt} />
-              </td>
-              <td data-kind="wide">
-                <code>{returnId ?? endToEndId}</code>
-              </td>
-              <td data-kind="end">
-                <Amount cents={valueCents} isSigned />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      {data && data.entries.length > 0 && <Movements entries={data.entries} />}
     </section>
+  )
+}
+
+/** Each with a link to the charge or payout that it moved, where that is among the newest. */
+function Movements({ entries }: { readonly entries: BankBook['entries'] }) {
+  const words = useWords()
+  const text = words.sandbox.book
+  const { data } = useQuery(reads.newest({}))
+  const ids = new Map(
+    data?.data.flatMap(({ endToEndId, id, kind }) =>
+      endToEndId !== null && kind !== 'refund_in' ? [[endToEndId, id] as const] : [],
+    ),
+  )
+  return (
+    <Table
+      caption={text.title}
+      columns={[[words.kind], [words.when, 'wide'], [words.payment.facts.endToEndId, 'wide'], [words.amount, 'end']]}
+    >
+      {entries.map(({ kind, endToEndId, returnId, valueCents, occurredAt }) => (
+        <tr key={`${kind} ${returnId ?? endToEndId}`}>
+          <td>
+            {ids.has(endToEndId) ? (
+              <Link href={`/payments/${ids.get(endToEndId)}`}>{text.kinds[kind]}</Link>
+            ) : (
+              text.kinds[kind]
+            )}
+            <span className={dataCss.narrow}>
+              <When at={occurredAt} />
+            </span>
+          </td>
+          <td data-kind="wide">
+            <When at={occurredAt} />
+          </td>
+          <td data-kind="wide">
+            <code>{returnId ?? endToEndId}</code>
+          </td>
+          <td data-kind="end">
+            <Amount cents={valueCents} isSigned />
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 }

@@ -249,8 +249,8 @@ test('[console.13] the system shows how much work is overdue, of every kind', as
     (await system()).work.map(({ overdue, oldestSeconds }: Record<string, unknown>) => [overdue, oldestSeconds]),
     workNames.map(() => [0, null]),
   )
-  await store(url, [{ kind: 'cash_in', due_at: new Date(Date.now() - 300_000).toISOString() }])
+  await store(url, [{ kind: 'cash_in', due_at: '2020-01-01T00:00:00Z' }])
   const [chargeWork] = (await system()).work
   assert.deepEqual([chargeWork.name, chargeWork.overdue], ['cash_in', 1])
-  assert.ok(chargeWork.oldestSeconds >= 300)
+  assert.ok(chargeWork.oldestSeconds > 60)
 })
