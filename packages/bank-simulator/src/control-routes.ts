@@ -214,7 +214,25 @@ function eventRoute(app: FastifyInstance, { sender }: Bank): void {
   )
 }
 
+/** Newest movements of the account that are shown. */
+const ACCOUNT_ENTRIES = 50
+
 function bookRoute(app: FastifyInstance, { book, clock }: Bank): void {
+  app.get('/account', async () => ({
+    balanceCents: balanceCents(book.entries),
+    pendingEvents: [...book.events.values()].filter(({ deliveredAt }) => deliveredAt === undefined).length,
+    entries: book.entries
+      .slice(-ACCOUNT_ENTRIES)
+      .reverse()
+      .map(({ sign, valueCents, ...entry }) => ({
+        kind: entry.kind,
+        endToEndId: entry.endToEndId,
+        returnId: entry.returnId ?? null,
+        valueCents: sign === '-' ? -valueCents : valueCents,
+        occurredAt: entry.occurredAt,
+      })),
+  }))
+
   app.get('/book', async () => {
     const now = clock.now()
     const events = [...book.events.values()]

@@ -7,10 +7,15 @@ import type {
   getOperation,
   getOverview,
   getSession,
+  getSystem,
   listApprovals,
+  listAudit,
   listCases,
   listOperations,
+  listOperators,
   listProposals,
+  listSessions,
+  sandboxEndpoints,
   searchOperations,
   sharedWithOperators,
 } from '@pixgate/spec'
@@ -168,6 +173,12 @@ export type CaseSummary = EndpointAnswer<typeof listCases>['data'][number]
 export type WholeCase = EndpointAnswer<typeof getCase>
 export type Timeline = Operation['timeline']
 export type Approval = EndpointAnswer<typeof listApprovals>['data'][number]
+export type ApiKey = EndpointAnswer<(typeof sharedWithOperators)['listOperatorApiKeys']>['data'][number]
+export type OperatorRow = EndpointAnswer<typeof listOperators>['data'][number]
+export type SessionRow = EndpointAnswer<typeof listSessions>['data'][number]
+export type AuditRow = EndpointAnswer<typeof listAudit>['data'][number]
+export type System = EndpointAnswer<typeof getSystem>
+export type BankBehavior = EndpointAnswer<(typeof sandboxEndpoints)['getBankBehavior']>
 export type Proposal = EndpointAnswer<typeof listProposals>['data'][number]
 
 /** Reads by one address. The first part of the key says the kind, the second the id: `live.ts` renews by them. */
@@ -192,6 +203,8 @@ function pages<E extends Endpoint>(kind: string, path: string, query: Query) {
   })
 }
 
+const NEWEST_MAX = 30
+
 export const reads = {
   session: () => ({
     ...read<typeof getSession>('session', '/console/session'),
@@ -199,6 +212,9 @@ export const reads = {
   }),
   overview: () => read<typeof getOverview>('overview', '/operator/overview'),
   operations: (filters: Query) => pages<typeof listOperations>('operations', '/operator/operations', filters),
+  /** The first page alone. */
+  newest: (filters: Query) =>
+    read<typeof listOperations>('operations', '/operator/operations', { ...filters, limit: NEWEST_MAX }),
   operation: (id: string) => read<typeof getOperation>('operation', `/operator/operations/${id}`),
   search: (q: string) => read<typeof searchOperations>('search', '/operator/search', { q }),
   cases: (filters: Query) => pages<typeof listCases>('cases', '/operator/cases', filters),
@@ -207,6 +223,13 @@ export const reads = {
   proposals: () => read<typeof listProposals>('proposals', '/operator/proposals'),
   delivery: (id: string) =>
     read<(typeof sharedWithOperators)['getOperatorDelivery']>('delivery', `/operator/webhook-deliveries/${id}`),
+  apiKeys: () => pages<(typeof sharedWithOperators)['listOperatorApiKeys']>('api-keys', '/operator/api-keys', {}),
+  operators: () => pages<typeof listOperators>('operators', '/operator/operators', {}),
+  sessions: () => read<typeof listSessions>('sessions', '/operator/sessions'),
+  audit: (filters: Query) => pages<typeof listAudit>('audit', '/operator/audit', filters),
+  system: () => read<typeof getSystem>('system', '/operator/system'),
+  bankBehavior: () => read<(typeof sandboxEndpoints)['getBankBehavior']>('behavior', '/operator/sandbox/behavior'),
+  bankBook: () => read<(typeof sandboxEndpoints)['getBankBook']>('book', '/operator/sandbox/book'),
   qrCode: (id: string) =>
     queryOptions({
       queryKey: ['qrcode', id] as const,

@@ -17,6 +17,13 @@ const Cases = lazy(() => import('./pages/cases.tsx').then(({ Cases }) => ({ defa
 const Case = lazy(() => import('./pages/case.tsx').then(({ Case }) => ({ default: Case })))
 const Approvals = lazy(() => import('./pages/approvals.tsx').then(({ Approvals }) => ({ default: Approvals })))
 
+const Keys = lazy(() => import('./pages/keys.tsx').then(({ Keys }) => ({ default: Keys })))
+const People = lazy(() => import('./pages/people.tsx').then(({ People }) => ({ default: People })))
+const Limits = lazy(() => import('./pages/limits.tsx').then(({ Limits }) => ({ default: Limits })))
+const Audit = lazy(() => import('./pages/audit.tsx').then(({ Audit }) => ({ default: Audit })))
+const System = lazy(() => import('./pages/system.tsx').then(({ System }) => ({ default: System })))
+const Sandbox = lazy(() => import('./pages/sandbox.tsx').then(({ Sandbox }) => ({ default: Sandbox })))
+
 /** @param link the code of a one-time link */
 export function App({ link }: { readonly link: string | undefined }) {
   const session = useQuery({ ...reads.session(), enabled: link === undefined })
@@ -76,6 +83,12 @@ function Pages() {
         <Route path="/cases" component={Cases} />
         <Route path="/cases/:id">{({ id }) => <Case key={id} id={id} />}</Route>
         <Route path="/approvals" component={Approvals} />
+        <Route path="/keys" component={Keys} />
+        <Route path="/people" component={People} />
+        <Route path="/limits" component={Limits} />
+        <Route path="/audit" component={Audit} />
+        <Route path="/system" component={System} />
+        <Route path="/sandbox" component={Sandbox} />
         <Route component={NotFound} />
       </Switch>
     </Suspense>

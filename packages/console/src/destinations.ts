@@ -1,3 +1,4 @@
+import type { Session } from './api.ts'
 import type { IconName } from './ui/icons.tsx'
 import type { Words } from './words/words.tsx'
 
@@ -7,9 +8,11 @@ export interface Destination {
   readonly name: keyof Words['nav']
   readonly href: string
   readonly icon: IconName
+  /** Of the simulated bank: only where there is one. */
+  readonly isOfSimulatedBank?: boolean
 }
 
-export const destinations: readonly {
+const destinations: readonly {
   readonly group: keyof Words['navGroups']
   readonly to: readonly Destination[]
 }[] = [
@@ -22,4 +25,25 @@ export const destinations: readonly {
       { name: 'approvals', href: '/approvals', icon: 'approvals' },
     ],
   },
+  {
+    group: 'administration',
+    to: [
+      { name: 'keys', href: '/keys', icon: 'keys' },
+      { name: 'people', href: '/people', icon: 'people' },
+      { name: 'limits', href: '/limits', icon: 'limits' },
+      { name: 'audit', href: '/audit', icon: 'audit' },
+      { name: 'system', href: '/system', icon: 'system' },
+    ],
+  },
+  {
+    group: 'test',
+    to: [{ name: 'sandbox', href: '/sandbox', icon: 'sandbox', isOfSimulatedBank: true }],
+  },
 ]
+
+/** The groups with the pages that there are at this service. */
+export function destinationsOf({ hasSimulatedBank }: Pick<Session, 'hasSimulatedBank'>): typeof destinations {
+  return destinations
+    .map(({ group, to }) => ({ group, to: to.filter((one) => hasSimulatedBank || !one.isOfSimulatedBank) }))
+    .filter(({ to }) => to.length > 0)
+}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { Link, useLocation } from 'wouter'
 import { reads } from './api.ts'
-import { type Destination, destinations } from './destinations.ts'
+import { type Destination, destinationsOf } from './destinations.ts'
 import css from './frame.module.css'
 import { connectionNow, onConnection } from './live.ts'
 import { Search } from './search.tsx'
@@ -112,9 +112,10 @@ function NavLink({ name, href, icon, waiting }: Destination & { readonly waiting
 function Navigation() {
   const words = useWords()
   const waiting = useWaiting()
+  const session = useSession()
   return (
     <nav className={css.nav} aria-label={words.nav.label}>
-      {destinations.map(({ group, to }) => (
+      {destinationsOf(session).map(({ group, to }) => (
         <div key={group}>
           <h2 className={group === 'money' ? 'visually-hidden' : css.group}>{words.navGroups[group]}</h2>
           <ul>
@@ -133,9 +134,10 @@ function Navigation() {
 function BottomBar({ onMore }: { readonly onMore: () => void }) {
   const words = useWords()
   const waiting = useWaiting()
+  const session = useSession()
   return (
     <nav className={css.bottom} aria-label={words.nav.short}>
-      {destinations[0]?.to.map((destination) => (
+      {destinationsOf(session)[0]?.to.map((destination) => (
         <NavLink key={destination.name} {...destination} waiting={waiting[destination.name]} />
       ))}
       <button type="button" className={css.navLink} onClick={onMore} aria-haspopup="dialog">

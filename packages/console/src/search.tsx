@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react'
 import { useLocation } from 'wouter'
-import { reads, type SearchHit } from './api.ts'
-import { destinations } from './destinations.ts'
+import { reads, type SearchHit, type Session } from './api.ts'
+import { destinationsOf } from './destinations.ts'
 import css from './search.module.css'
+import { useSession } from './session.tsx'
 import { OperationBadge } from './states.tsx'
 import { Amount, When } from './ui/data.tsx'
 import { Dialog } from './ui/dialog.tsx'
@@ -34,12 +35,13 @@ interface Found {
 
 function useFound(q: string) {
   const words = useWords()
+  const session = useSession()
   const { data, error, isFetching } = useQuery({
     ...reads.search(q),
     enabled: q !== '',
     placeholderData: keepPreviousData,
   })
-  const found = q === '' ? [] : [...(data?.data ?? []).map(foundOperation), ...foundPages(q, words)]
+  const found = q === '' ? [] : [...(data?.data ?? []).map(foundOperation), ...foundPages(q, words, session)]
   return { found, error: q === '' ? null : error, isSettled: data !== undefined && !isFetching }
 }
 
@@ -155,8 +157,8 @@ function Hit({ match, operation }: SearchHit) {
   )
 }
 
-function foundPages(q: string, words: ReturnType<typeof useWords>): Found[] {
-  return destinations
+function foundPages(q: string, words: ReturnType<typeof useWords>, session: Session): Found[] {
+  return destinationsOf(session)
     .flatMap(({ to }) => to)
     .filter(({ name }) => plain(words.nav[name]).startsWith(plain(q)))
     .map(({ name, href, icon }) => ({

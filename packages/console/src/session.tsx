@@ -1,6 +1,7 @@
 import { type OperatorRole, roleIncludes, type startSession } from '@pixgate/spec'
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import { ApiError, call, client, reads, type Session } from './api.ts'
+import { useWords } from './words/words.tsx'
 
 /** Who is logged in, and whether the session has ended meanwhile. */
 
@@ -15,6 +16,13 @@ export function useSession(): Session {
 /** Whether the role of the person allows it; the service decides. */
 export function useMay(...roles: readonly OperatorRole[]): boolean {
   return roleIncludes(useSession().operator.role, roles)
+}
+
+/** Why the role of the person does not allow it; `undefined`: it does. */
+export function useWhyNot(...roles: readonly OperatorRole[]): string | undefined {
+  const words = useWords()
+  const { operator } = useSession()
+  return useMay(...roles) ? undefined : words.roleMissing(words.roles[operator.role])
 }
 
 let isExpired = false

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { generateApiKey } from '@pixgate/spec'
 import { browser, server, skip, testPages } from './support/pages.ts'
 
 testPages('examples', { colorScheme: 'dark', locale: 'pt-BR', width: 320 })
@@ -28,5 +29,26 @@ test('the first page needs 8 requests and its icon, 160 kB of script and 20 kB o
   assert.ok(requested.filter((url) => !url.endsWith('.svg')).length <= 8, requested.join('\n'))
   assert.ok(bytes.script > 0 && bytes.script <= 160_000, `${bytes.script} bytes of script`)
   assert.ok(bytes.stylesheet > 0 && bytes.stylesheet <= 20_000, `${bytes.stylesheet} bytes of style`)
+  await page.close()
+})
+
+test('a new key is shown once: it is in no storage, not in the address, and gone with its dialog', {
+  skip,
+}, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  await page.goto(`${server.address}/console/keys`)
+  await page.locator('main header button').click()
+  await page.locator('dialog input').first().fill('Loja')
+  await page.locator('dialog button[type=submit]').click()
+  const { apiKey } = generateApiKey.responses[201].example
+  await page.getByText(apiKey).waitFor()
+  const kept = await page.evaluate<string>(
+    'location.href + JSON.stringify(sessionStorage) + JSON.stringify(localStorage) + JSON.stringify(history.state)',
+  )
+  assert.ok(!kept.includes(apiKey))
+  await page.locator('dialog button').last().click()
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  assert.ok(!(await page.content()).includes(apiKey))
   await page.close()
 })

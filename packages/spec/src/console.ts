@@ -134,7 +134,7 @@ const listedSession = Type.Object(
 )
 
 /** @source rules#console.4 */
-const listSessions = endpoint({
+export const listSessions = endpoint({
   id: 'listSessions',
   method: 'GET',
   path: '/operator/sessions',
@@ -167,7 +167,7 @@ const listSessions = endpoint({
 })
 
 /** @source rules#console.4 */
-const revokeSession = endpoint({
+export const revokeSession = endpoint({
   id: 'revokeSession',
   method: 'DELETE',
   path: '/operator/sessions/{id}',
@@ -606,7 +606,7 @@ const auditRow = Type.Object(
 )
 
 /** @source rules#console.11 */
-const listAudit = endpoint({
+export const listAudit = endpoint({
   id: 'listAudit',
   method: 'GET',
   path: '/operator/audit',
@@ -722,6 +722,9 @@ export const listProposals = endpoint({
   errors: [],
 })
 
+/** Work of the workers. */
+export const workNames = ['cash_in', 'cash_out', 'refund_in', 'event', 'notification', 'delivery'] as const
+
 /** @source rules#console.13 */
 export const getSystem = endpoint({
   id: 'getSystem',
@@ -730,8 +733,8 @@ export const getSystem = endpoint({
   auth: 'admin',
   role: 'viewer',
   tag: 'Console',
-  summary: 'Read version, settings, limits with their use, and the bank’s certificates',
-  description: 'A secret setting says only whether it is set.',
+  summary: 'Read versions, overdue work, settings, limits with their use, and the bank’s certificates',
+  description: 'A secret setting says only whether it is set. Overdue work shows whether the workers keep up.',
   responses: {
     200: {
       description: 'The system',
@@ -741,6 +744,14 @@ export const getSystem = endpoint({
           version: Type.String(),
           bank: Type.String({ description: 'The connector' }),
           startedAt: instant,
+          versions: Type.Object({ node: Type.String(), postgres: Type.String() }),
+          work: Type.Array(
+            Type.Object({
+              name: Type.Enum([...workNames], { title: 'WorkName' }),
+              overdue: count('Due for more than a minute, in all processes; it is counted to 10,000'),
+              oldestSeconds: nullable(count('Since the oldest of it is due')),
+            }),
+          ),
           settings: Type.Array(
             Type.Object({
               name: Type.String(),
@@ -764,6 +775,8 @@ export const getSystem = endpoint({
         version: '0.1.0',
         bank: 'pixgate',
         startedAt: AT,
+        versions: { node: '24.21.0', postgres: '18.4' },
+        work: [{ name: 'cash_out', overdue: 0, oldestSeconds: null }],
         settings: [{ name: 'PORT', value: '8080', isSet: false }],
         limits: [{ name: 'day', maxCents: 1000000, usedCents: 15000 }],
         certificates: [],

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { CLOSE_SUMMARY_EXAMPLE, closeSummary } from './closes.ts'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { centsMoved, idOf, optional, optionalText } from './shapes.ts'
+import { cents, centsMoved, idOf, instant, int64, nullable, optional, optionalText } from './shapes.ts'
 
 /**
  * Controls of the simulated bank. The sandbox adds them to the service's endpoints. They act on the simulator, which
@@ -256,6 +256,68 @@ const changeBankBehavior = endpoint({
   errors: ['partner_unavailable'],
 })
 
+const entryKinds = [
+  'PAYMENT_RECEIVED',
+  'PAYMENT_TAKEN_BACK',
+  'PAYOUT_SENT',
+  'PAYOUT_RETURNED',
+  'REFUND_SENT',
+  'TARIFF',
+] as const
+
+/** The newest part of the simulated bank's book. @source rules#sandbox.23 */
+export const bankBook = Type.Object(
+  {
+    balanceCents: cents('The account’s balance at the bank'),
+    pendingEvents: int64({ minimum: 0, maximum: 1e12, description: 'Events that the service has not taken yet' }),
+    entries: Type.Array(
+      Type.Object({
+        kind: Type.Enum([...entryKinds], { title: 'BankEntryKind' }),
+        endToEndId: Type.String({ maxLength: 64, description: 'Of the payment; of a return, of the returned payment' }),
+        returnId: nullable(Type.String({ maxLength: 64 })),
+        valueCents: cents('Negative: it left the account'),
+        occurredAt: instant,
+      }),
+      { maxItems: 50, description: 'The newest movements, the newest first' },
+    ),
+  },
+  { title: 'BankBook' },
+)
+
+export type BankBook = Readonly<Static<typeof bankBook>>
+
+/** @source rules#sandbox.23 */
+export const getBankBook = endpoint({
+  id: 'getBankBook',
+  method: 'GET',
+  path: '/sandbox/book',
+  auth: 'api-key',
+  scope: 'read',
+  tag: 'Sandbox',
+  summary: 'Read the book of the simulated bank',
+  description: 'Its balance and its 50 newest movements: what the books of the service must agree with.',
+  responses: {
+    200: {
+      description: 'The book as it stands now',
+      schema: bankBook,
+      example: {
+        balanceCents: 15000,
+        pendingEvents: 0,
+        entries: [
+          {
+            kind: 'PAYMENT_RECEIVED',
+            endToEndId: 'E9999901020261121131500aB3dE5fG7',
+            returnId: null,
+            valueCents: 15000,
+            occurredAt: '2026-11-21T13:15:00.000Z',
+          },
+        ],
+      },
+    },
+  },
+  errors: ['partner_unavailable'],
+})
+
 /** Every control by its handler's name. */
 export const sandboxEndpoints = {
   payCashIn,
@@ -269,4 +331,5 @@ export const sandboxEndpoints = {
   closeToday,
   getBankBehavior,
   changeBankBehavior,
+  getBankBook,
 } as const

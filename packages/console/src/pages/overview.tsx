@@ -138,43 +138,51 @@ function Balances({ accounts }: { readonly accounts: OverviewData['accounts'] })
 
 function Health({ health }: { readonly health: OverviewData['health'] }) {
   const words = useWords()
+  return (
+    <section aria-labelledby="health" className={css.section}>
+      <h2 id="health">{words.overview.health.title}</h2>
+      <HealthList health={health} />
+      <PayoutSwitch isEnabled={health.cashOut.enabled} />
+    </section>
+  )
+}
+
+/** The standing of what the service depends on. */
+export function HealthList({ health }: { readonly health: OverviewData['health'] }) {
+  const words = useWords()
   const text = words.overview.health
   const { bank, statement, lastClose, endpoints, cashOut } = health
   const format = useFormat()
   return (
-    <section aria-labelledby="health" className={css.section}>
-      <h2 id="health">{text.title}</h2>
-      <ul className={css.health}>
-        <State name={text.bank} tone={BANK_TONES[bank.status]} value={text.banks[bank.status]} more={bank.reason} />
-        <State
-          name={text.statement}
-          tone={statement.differences > 0 ? 'bad' : statement.readAt ? 'ok' : 'calm'}
-          value={statement.differences > 0 ? text.differences(statement.differences) : text.noDifferences}
-          more={statement.readAt && <Ago at={statement.readAt} />}
-        />
-        <State
-          name={text.close}
-          tone={CLOSE_TONES[lastClose?.status ?? ''] ?? 'calm'}
-          value={
-            lastClose ? (words.closes[lastClose.status as keyof typeof words.closes] ?? lastClose.status) : text.noClose
-          }
-          more={lastClose && format.day(`${lastClose.day}T12:00:00Z`)}
-        />
-        <State
-          name={text.webhooks}
-          tone={endpoints.degraded + endpoints.paused > 0 ? 'wait' : endpoints.active > 0 ? 'ok' : 'calm'}
-          value={text.endpoints(endpoints.active)}
-          more={endpoints.degraded + endpoints.paused > 0 && text.troubled(endpoints.degraded, endpoints.paused)}
-        />
-        <State
-          name={text.payouts}
-          tone={cashOut.enabled ? 'ok' : 'bad'}
-          value={cashOut.enabled ? text.payoutsOn : text.payoutsOff}
-          more={cashOut.enabled ? null : cashOut.reason}
-        />
-      </ul>
-      <PayoutSwitch isEnabled={cashOut.enabled} />
-    </section>
+    <ul className={css.health}>
+      <State name={text.bank} tone={BANK_TONES[bank.status]} value={text.banks[bank.status]} more={bank.reason} />
+      <State
+        name={text.statement}
+        tone={statement.differences > 0 ? 'bad' : statement.readAt ? 'ok' : 'calm'}
+        value={statement.differences > 0 ? text.differences(statement.differences) : text.noDifferences}
+        more={statement.readAt && <Ago at={statement.readAt} />}
+      />
+      <State
+        name={text.close}
+        tone={CLOSE_TONES[lastClose?.status ?? ''] ?? 'calm'}
+        value={
+          lastClose ? (words.closes[lastClose.status as keyof typeof words.closes] ?? lastClose.status) : text.noClose
+        }
+        more={lastClose && format.day(`${lastClose.day}T12:00:00Z`)}
+      />
+      <State
+        name={text.webhooks}
+        tone={endpoints.degraded + endpoints.paused > 0 ? 'wait' : endpoints.active > 0 ? 'ok' : 'calm'}
+        value={text.endpoints(endpoints.active)}
+        more={endpoints.degraded + endpoints.paused > 0 && text.troubled(endpoints.degraded, endpoints.paused)}
+      />
+      <State
+        name={text.payouts}
+        tone={cashOut.enabled ? 'ok' : 'bad'}
+        value={cashOut.enabled ? text.payoutsOn : text.payoutsOff}
+        more={cashOut.enabled ? null : cashOut.reason}
+      />
+    </ul>
   )
 }
 
@@ -206,7 +214,7 @@ function State({ name, tone, value, more }: StateProps) {
 }
 
 /** Suspends payouts at once; resuming them compares the version that was seen. */
-function PayoutSwitch({ isEnabled }: { readonly isEnabled: boolean }) {
+export function PayoutSwitch({ isEnabled }: { readonly isEnabled: boolean }) {
   const words = useWords()
   const text = words.overview.switch
   const mayOrder = useMay('operator')

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { type OperationKind, type OperationSummary, type Query, reads } from '../api.ts'
 import { amountText, centsOf, dayKey, daysBefore } from '../format.ts'
+import { useSession } from '../session.tsx'
 import { isOutgoing, OperationBadge, statesOf, stateText } from '../states.tsx'
 import { Button, Choice, Field, Input, Select } from '../ui/controls.tsx'
 import { Amount, dataCss, Table, When } from '../ui/data.tsx'
@@ -84,12 +85,18 @@ const NO_FILTERS: Filters = Object.fromEntries(FILTERS.map((name) => [name, ''])
 
 function NoRows({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }) {
   const words = useWords()
+  const { hasSimulatedBank } = useSession()
   return isFiltered ? (
     <Empty title={words.payments.noMatch} action={<Button onClick={clear}>{words.clearFilters}</Button>}>
       {words.payments.noMatchHint}
     </Empty>
   ) : (
-    <Empty title={words.payments.none}>{words.payments.noneHint}</Empty>
+    <Empty
+      title={words.payments.none}
+      action={hasSimulatedBank && <Link href="/sandbox">{words.sandbox.tell.title}</Link>}
+    >
+      {words.payments.noneHint}
+    </Empty>
   )
 }
 

@@ -17,7 +17,7 @@ import css from './timeline.module.css'
 
 type Part = 'states' | 'bank' | 'ledger' | 'notifications'
 
-interface Entry {
+export interface Entry {
   readonly key: string
   readonly at: string
   readonly part: Part
@@ -38,7 +38,6 @@ interface TimelineProps {
 
 export function TimelineView({ kind, timeline, known = {} }: TimelineProps) {
   const words = useWords()
-  const format = useFormat()
   const text = words.timeline
   const [part, setPart] = useState<Part | 'all'>('all')
   const all = entriesOf(kind, timeline, known, words)
@@ -58,33 +57,41 @@ export function TimelineView({ kind, timeline, known = {} }: TimelineProps) {
         />
       </header>
       {shown.length === 0 && <Empty title={text.empty}>{text.emptyHint}</Empty>}
-      <ol className={css.line}>
-        {shown.map((entry, index) => (
-          <Fragment key={entry.key}>
-            {dayKey(entry.at) !== dayKey(shown[index - 1]?.at ?? 0) && (
-              <li className={css.day}>{format.longDay(entry.at)}</li>
-            )}
-            <li className={css.entry} data-tone={entry.tone}>
-              <span className={css.icon}>
-                <Icon name={entry.icon} size={18} />
-              </span>
-              <span className={css.at}>
-                <When at={entry.at} as="time" />
-              </span>
-              <div className={css.body}>
-                <div className={css.title}>{entry.title}</div>
-                {entry.more}
-              </div>
-            </li>
-          </Fragment>
-        ))}
-      </ol>
+      <EntryList entries={shown} />
       {timeline.truncated.length > 0 && <p className={css.quiet}>{text.truncated}</p>}
     </section>
   )
 }
 
-function entriesOf(kind: OperationKind, timeline: Timeline, known: Known, words: Words): Entry[] {
+/** Entries in their order, under the day of each. */
+export function EntryList({ entries }: { readonly entries: readonly Entry[] }) {
+  const format = useFormat()
+  return (
+    <ol className={css.line}>
+      {entries.map((entry, index) => (
+        <Fragment key={entry.key}>
+          {dayKey(entry.at) !== dayKey(entries[index - 1]?.at ?? 0) && (
+            <li className={css.day}>{format.longDay(entry.at)}</li>
+          )}
+          <li className={css.entry} data-tone={entry.tone}>
+            <span className={css.icon}>
+              <Icon name={entry.icon} size={18} />
+            </span>
+            <span className={css.at}>
+              <When at={entry.at} as="time" />
+            </span>
+            <div className={css.body}>
+              <div className={css.title}>{entry.title}</div>
+              {entry.more}
+            </div>
+          </li>
+        </Fragment>
+      ))}
+    </ol>
+  )
+}
+
+export function entriesOf(kind: OperationKind, timeline: Timeline, known: Known, words: Words): Entry[] {
   const { request, moves, events, journals, notifications } = timeline
   const entries = [
     ...(request ? [requestEntry(request, words)] : []),

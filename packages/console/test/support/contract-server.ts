@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Endpoint, endpoints } from '@pixgate/spec'
+import { type Endpoint, endpoints, sandboxEndpoints, sandboxForOperators } from '@pixgate/spec'
 
 /** The built pages under the console's policy, with an API that answers with the examples of the contract. */
 
@@ -23,7 +23,13 @@ const TYPES: Readonly<Record<string, string>> = {
 /** `empty`: lists without rows; `error`: every read fails; `logged-out`: no session. */
 export type Answers = 'examples' | 'empty' | 'error' | 'logged-out'
 
-const all: readonly Endpoint[] = Object.values(endpoints)
+/** The sandbox's controls for the console have paths of their own. */
+const ofSandbox = [
+  ...Object.values<Endpoint>(sandboxForOperators),
+  ...Object.values<Endpoint>(sandboxEndpoints).map((endpoint) => ({ ...endpoint, path: `/operator${endpoint.path}` })),
+]
+
+const all: readonly Endpoint[] = [...Object.values(endpoints), ...ofSandbox]
 
 function endpointOf(method: string, path: string): Endpoint | undefined {
   const parts = path.split('/')
@@ -50,13 +56,22 @@ function answerApi(response: ServerResponse, method: string, path: string, answe
   const endpoint = endpointOf(method, path)
   const [status = '404', answer] = Object.entries(endpoint?.responses ?? {})[0] ?? []
   if (answer === undefined) return problem(response, 404, 'not_found')
-  const example = answers === 'empty' ? withoutRows(answer.example) : answer.example
+  const example =
+    answers === 'empty' ? withoutRows(answer.example) : isSession ? ofAdmin(answer.example) : answer.example
   response.writeHead(Number(status), { 'content-type': answer.contentType ?? 'application/json' })
   response.end(typeof example === 'string' ? example : JSON.stringify(example))
 }
 
 function withoutRows(example: unknown): unknown {
-  return typeof example === 'object' && example !== null && 'data' in example ? { ...example, data: [] } : example
+  if (typeof example !== 'object' || example === null) return example
+  const lists = ['data', 'entries'].filter((name) => name in example)
+  return { ...example, ...Object.fromEntries(lists.map((name) => [name, []])) }
+}
+
+/** Who may make keys and operators; without rows it is an operator, who may not. */
+function ofAdmin(example: unknown): unknown {
+  const session = example as { operator: object }
+  return { ...session, operator: { ...session.operator, role: 'admin' } }
 }
 
 /** @returns the address, what sets the answers, and what ends it */

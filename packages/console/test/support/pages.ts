@@ -3,21 +3,28 @@ import { existsSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { hasBrowser, launchBrowser } from './browser.ts'
 import { type Answers, startContractServer } from './contract-server.ts'
 
-/** Pages in the installed browser: violations of the policy, what is not accessible, what is lost on a narrow screen. */
+/** Pages in a real browser: violations of the policy, what is not accessible, what is lost on a narrow screen. */
 
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const executablePath = BROWSERS.find((path) => existsSync(path))
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/index.html', import.meta.url)))
-export const skip =
-  executablePath === undefined ? 'no browser is installed' : isBuilt ? false : 'the console is not built'
+export const skip = hasBrowser ? (isBuilt ? false : 'the console is not built') : 'no browser is installed'
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 const PAGES = ['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown']
+const ADMINISTRATION = ['/keys', '/people', '/limits', '/audit', '/system', '/sandbox']
+
+/** The first button that opens a dialog of a page, by its place. */
+const DIALOGS: Readonly<Record<string, string>> = {
+  '/keys': 'main header button',
+  '/people': 'main header button',
+  '/limits': 'main section button',
+  '/sandbox': 'main header button',
+}
 
 export let server: Awaited<ReturnType<typeof startContractServer>>
 export let browser: Browser
@@ -25,8 +32,7 @@ export let browser: Browser
 before(async () => {
   if (skip) return
   server = await startContractServer()
-  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run']
-  browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+  browser = await launchBrowser()
 })
 
 after(async () => {
@@ -59,7 +65,7 @@ export function testPages(answers: Answers, { colorScheme, locale, width }: Look
   test(`pages with ${answers}, ${colorScheme}, ${locale}, ${width} px`, { skip }, async () => {
     server.answer(answers)
     const context = await browser.newContext({ colorScheme, locale, viewport: { width, height: 800 } })
-    for (const path of answers === 'logged-out' ? ['/'] : PAGES) {
+    for (const path of answers === 'logged-out' ? ['/'] : [...PAGES, ...ADMINISTRATION]) {
       const page = await context.newPage()
       const refused: string[] = []
       page.on('pageerror', (error) => refused.push(String(error)))
@@ -69,6 +75,12 @@ export function testPages(answers: Answers, { colorScheme, locale, width }: Look
       await page.goto(`${server.address}/console${path}`)
       await page.locator('h1, [role=alert], main h2').first().waitFor()
       assert.deepEqual([path, ...refused, ...(await faultsOf(page))], [path])
+      const opener = answers === 'examples' ? DIALOGS[path] : undefined
+      if (opener !== undefined) {
+        await page.locator(opener).first().click()
+        await page.locator('dialog[open]').waitFor()
+        assert.deepEqual([`${path}, dialog`, ...refused, ...(await faultsOf(page))], [`${path}, dialog`])
+      }
       await page.close()
     }
     await context.close()

@@ -58,5 +58,6 @@ function createHandlers(
     closeToday: async () => ({ status: 201, body: await closes.closeToday() }),
     getBankBehavior: async () => ({ status: 200, body: await control.behavior() }),
     changeBankBehavior: async ({ body }) => ({ status: 200, body: await control.changeBehavior(body) }),
+    getBankBook: async () => ({ status: 200, body: await control.book() }),
   }
 }

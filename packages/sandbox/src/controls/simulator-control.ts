@@ -1,5 +1,12 @@
-import type { Outcome, PartnerCall, PartnerLink } from '@pixgate/server'
-import { type BankBehavior, type BankBehaviorChange, bankBehavior, Refusal } from '@pixgate/spec'
+import type { Outcome, PartnerLink } from '@pixgate/server'
+import {
+  type BankBehavior,
+  type BankBehaviorChange,
+  type BankBook,
+  bankBehavior,
+  bankBook,
+  Refusal,
+} from '@pixgate/spec'
 import { Ajv } from 'ajv'
 
 /**
@@ -23,6 +30,8 @@ export interface SimulatorControl {
    * @source rules#sandbox.6
    */
   changeBehavior(change: BankBehaviorChange): Promise<BankBehavior>
+  /** Balance and newest movements at the bank. @source rules#sandbox.23 */
+  book(): Promise<BankBook>
 }
 
 /** Actions on an order, by its kind. */
@@ -38,8 +47,10 @@ export interface ActionResult {
 
 /** Creates the controls of the simulator at the other end of a link. */
 export function createSimulatorControl(link: PartnerLink): SimulatorControl {
-  function behavior(call: Pick<PartnerCall, 'method' | 'body'>): Promise<Outcome> {
-    return link.exchange({ ...call, path: '/control/behavior' })
+  /** A read can be retried, and a keep-alive connection may close while it is used. */
+  async function read(path: `/${string}`): Promise<Outcome> {
+    const first = await link.exchange({ method: 'GET', path })
+    return first.kind === 'answered' ? first : link.exchange({ method: 'GET', path })
   }
   return {
     act: async (action, id, params) => {
@@ -47,12 +58,10 @@ export function createSimulatorControl(link: PartnerLink): SimulatorControl {
       const path = `/control/${orders}/${encodeURIComponent(id)}/${verb}`
       return resultOf(await link.exchange({ method: 'POST', path, ...(params && { body: params }) }))
     },
-    behavior: async () => {
-      const first = await behavior({ method: 'GET' })
-      // A read can be retried, and a keep-alive connection may close while it is used.
-      return behaviorIn(first.kind === 'answered' ? first : await behavior({ method: 'GET' }))
-    },
-    changeBehavior: async (change) => behaviorIn(await behavior({ method: 'PUT', body: change })),
+    behavior: async () => answerIn(await read('/control/behavior'), isBehavior),
+    changeBehavior: async (body) =>
+      answerIn(await link.exchange({ method: 'PUT', path: '/control/behavior', body }), isBehavior),
+    book: async () => answerIn(await read('/control/account'), isBook),
   }
 }
 
@@ -72,14 +81,16 @@ function resultOf(outcome: Outcome): ActionResult {
   return endToEndId === undefined ? {} : { endToEndId }
 }
 
-const ajv = new Ajv()
+const ajv = new Ajv({ formats: { int64: true, 'date-time': true } })
 
 const isAccepted = ajv.compile<ActionResult>({ type: 'object', properties: { endToEndId: { type: 'string' } } })
 
 const isBehavior = ajv.compile<BankBehavior>(bankBehavior)
 
-/** Validates the behaviour, which only the simulator has. */
-function behaviorIn(outcome: Outcome): BankBehavior {
-  if (outcome.kind === 'answered' && outcome.httpStatus === 200 && isBehavior(outcome.json)) return outcome.json
+const isBook = ajv.compile<BankBook>(bankBook)
+
+/** Validates an answer that only the simulator has. */
+function answerIn<Answer>(outcome: Outcome, isAnswer: (json: unknown) => json is Answer): Answer {
+  if (outcome.kind === 'answered' && outcome.httpStatus === 200 && isAnswer(outcome.json)) return outcome.json
   throw new Refusal('partner_unavailable')
 }

@@ -1,7 +1,8 @@
-import { type Caps, type endpoints, type getSystem, limits } from '@pixgate/spec'
+import { type Caps, type endpoints, type getSystem, limits, workNames } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { BankCertificate } from '../banks/certificates.ts'
 import type { Span } from '../engine/allowance.ts'
+import { createHealthStore } from '../health/index.ts'
 import { windowStart } from '../operations/caps.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, statement } from '../platform/db/database.ts'
@@ -29,6 +30,20 @@ export interface SystemNeeds {
 /** Rows of the trail that a page with a filter examines. */
 const EXAMINED_MAX = 20_000
 
+const selectVersion = statement<[], { readonly postgres: string }>(
+  'console.version',
+  `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres`,
+)
+
+/** Overdue work of each kind; none is 0. */
+async function workOf(database: Database): Promise<System['work']> {
+  const late = await createHealthStore(database).late()
+  return workNames.map((name) => {
+    const { count = 0, oldestSeconds = null } = late.find(({ kind }) => kind === name) ?? {}
+    return { name, overdue: count, oldestSeconds: oldestSeconds === null ? null : Math.round(oldestSeconds) }
+  })
+}
+
 /** @source rules#console.11, rules#console.13 */
 export function createSystemHandlers(needs: SystemNeeds): Pick<Handlers<typeof endpoints>, 'listAudit' | 'getSystem'> {
   const { database, clock, version, config } = needs
@@ -52,6 +67,11 @@ export function createSystemHandlers(needs: SystemNeeds): Pick<Handlers<typeof e
       status: 200,
       body: {
         ...{ mode: config.mode, version, startedAt, settings: [...config.settings] },
+        versions: {
+          node: process.versions.node,
+          postgres: (await database.rows(selectVersion, []))[0]?.postgres ?? '',
+        },
+        work: await workOf(database),
         bank: config.settings.find(({ name }) => name === 'PIXGATE_BANK')?.value ?? '',
         limits: await limitsOf(needs),
         certificates: needs.certificates().map(({ of: name, endsAt }) => ({

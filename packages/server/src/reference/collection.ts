@@ -60,6 +60,7 @@ const SIMULATED_BANK: Folder = {
   isOfSandbox: true,
   steps: [
     { id: 'getBankBehavior' },
+    { id: 'getBankBook' },
     { id: 'reverseCashOut' },
     { id: 'returnCashIn' },
     {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { workNames } from '@pixgate/spec'
 import { insertAudit } from '../../src/audit/trail.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -237,4 +238,19 @@ test('[console.13] the system shows its settings without secrets, and its limits
     [shown.bank, shown.certificates],
     ['pixgate', [{ name: 'bank', endsAt: '1970-01-01T00:00:00.000Z' }]],
   )
+  assert.equal(shown.versions.node, process.versions.node)
+  assert.match(shown.versions.postgres, /^\d+\.\d+$/)
+})
+
+test('[console.13] the system shows how much work is overdue, of every kind', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { system } = consoleOn(database)
+  assert.deepEqual(
+    (await system()).work.map(({ overdue, oldestSeconds }: Record<string, unknown>) => [overdue, oldestSeconds]),
+    workNames.map(() => [0, null]),
+  )
+  await store(url, [{ kind: 'cash_in', due_at: '2020-01-01T00:00:00Z' }])
+  const [chargeWork] = (await system()).work
+  assert.deepEqual([chargeWork.name, chargeWork.overdue], ['cash_in', 1])
+  assert.ok(chargeWork.oldestSeconds > 60)
 })

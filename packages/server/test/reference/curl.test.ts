@@ -67,6 +67,7 @@ async function prepare({ run, variables }: Shell): Promise<void> {
     'getReadiness',
     'getMetrics',
     'getBankBehavior',
+    'getBankBook',
   ] as const) {
     await run(id)
   }

@@ -434,6 +434,7 @@ const PARTICULAR: readonly Row[] = [
   }),
 
   row('getBankBehavior', 'partner_unavailable', (pix) => send(pix, 'getBankBehavior')),
+  row('getBankBook', 'partner_unavailable', (pix) => send(pix, 'getBankBook')),
   row('changeBankBehavior', 'partner_unavailable', (pix) => send(pix, 'changeBankBehavior')),
 ]
 

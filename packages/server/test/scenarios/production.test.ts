@@ -59,6 +59,7 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
       ['POST', '/sandbox/close'],
       ['GET', '/sandbox/behavior'],
       ['PUT', '/sandbox/behavior'],
+      ['GET', '/sandbox/book'],
     ] as const) {
       const { status, body } = await call(method, path, made.apiKey)
       assert.deepEqual([status, body.code], [404, 'not_found'], path)

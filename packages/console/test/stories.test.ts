@@ -1,0 +1,3 @@
+import { testStory } from './support/stories.ts'
+
+testStory('paidTwice', { opensCase: true })
