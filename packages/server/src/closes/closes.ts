@@ -368,8 +368,8 @@ export function closeView({ madeAt, content, hash }: Close) {
 }
 
 function summaryView(close: Close) {
-  const { id, status, differenceCents, unexplainedCents, madeAt, hash } = closeView(close)
-  return { id, status, differenceCents, unexplainedCents, madeAt, hash }
+  const { id, status, differenceCents, unexplainedCents, bank, booksCents, madeAt, hash } = closeView(close)
+  return { id, status, differenceCents, unexplainedCents, bank, booksCents, madeAt, hash }
 }
 
 /** @throws validation_error (400) not a cursor of this list */
