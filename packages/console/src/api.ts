@@ -4,11 +4,15 @@ import type {
   ErrorCode,
   FieldError,
   getCase,
+  getClose,
   getOperation,
   getOverview,
+  getReconciliation,
   getSession,
   listApprovals,
   listCases,
+  listCloses,
+  listEntries,
   listOperations,
   listProposals,
   searchOperations,
@@ -120,6 +124,13 @@ async function readText(path: string, query: Query, signal?: AbortSignal): Promi
   return (await send('GET', path, { query, ...(signal && { signal }) })).text()
 }
 
+/** A file of the service, with the name that the service gives it. */
+export async function readFile(path: string, query: Query = {}): Promise<{ name: string; content: Blob }> {
+  const response = await send('GET', path, { query })
+  const [, name = 'pixgate'] = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? []
+  return { name, content: await response.blob() }
+}
+
 /**
  * The `Idempotency-Key` of an order. The same order gets the same key, also after a reload, until an answer to it is known.
  */
@@ -169,6 +180,13 @@ export type WholeCase = EndpointAnswer<typeof getCase>
 export type Timeline = Operation['timeline']
 export type Approval = EndpointAnswer<typeof listApprovals>['data'][number]
 export type Proposal = EndpointAnswer<typeof listProposals>['data'][number]
+export type WebhookSummary = EndpointAnswer<(typeof sharedWithOperators)['listOperatorWebhooks']>['data'][number]
+export type Webhook = EndpointAnswer<(typeof sharedWithOperators)['getOperatorWebhook']>
+export type DeliverySummary = EndpointAnswer<(typeof sharedWithOperators)['listOperatorDeliveries']>['data'][number]
+export type LedgerLine = EndpointAnswer<typeof listEntries>['data'][number]
+export type Reconciliation = EndpointAnswer<typeof getReconciliation>
+export type CloseSummary = EndpointAnswer<typeof listCloses>['data'][number]
+export type Close = EndpointAnswer<typeof getClose>
 
 /** Reads by one address. The first part of the key says the kind, the second the id: `live.ts` renews by them. */
 function read<E extends Endpoint>(kind: string, path: string, query: Query = {}) {
@@ -207,6 +225,19 @@ export const reads = {
   proposals: () => read<typeof listProposals>('proposals', '/operator/proposals'),
   delivery: (id: string) =>
     read<(typeof sharedWithOperators)['getOperatorDelivery']>('delivery', `/operator/webhook-deliveries/${id}`),
+  webhooks: () => read<(typeof sharedWithOperators)['listOperatorWebhooks']>('webhooks', '/operator/webhooks'),
+  webhook: (id: string) =>
+    read<(typeof sharedWithOperators)['getOperatorWebhook']>('webhook', `/operator/webhooks/${id}`),
+  deliveries: (filters: Query) =>
+    pages<(typeof sharedWithOperators)['listOperatorDeliveries']>(
+      'deliveries',
+      '/operator/webhook-deliveries',
+      filters,
+    ),
+  reconciliation: () => read<typeof getReconciliation>('reconciliation', '/operator/reconciliation'),
+  entries: (filters: Query) => pages<typeof listEntries>('entries', '/operator/entries', filters),
+  closes: () => pages<typeof listCloses>('closes', '/operator/closes', {}),
+  close: (day: string) => read<typeof getClose>('close', `/operator/closes/${day}`),
   qrCode: (id: string) =>
     queryOptions({
       queryKey: ['qrcode', id] as const,

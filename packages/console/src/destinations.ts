@@ -22,4 +22,16 @@ export const destinations: readonly {
       { name: 'approvals', href: '/approvals', icon: 'approvals' },
     ],
   },
+  {
+    group: 'finance',
+    to: [
+      { name: 'statement', href: '/statement', icon: 'statement' },
+      { name: 'ledger', href: '/ledger', icon: 'ledger' },
+      { name: 'closes', href: '/closes', icon: 'closes' },
+    ],
+  },
+  {
+    group: 'integration',
+    to: [{ name: 'webhooks', href: '/webhooks', icon: 'webhooks' }],
+  },
 ]

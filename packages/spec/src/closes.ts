@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { ledgerAccount } from './ledger.ts'
+import { journals, ledgerAccount } from './ledger.ts'
 import { CURSOR, cents, cursorList, instant, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
 /** The daily close of America/Sao_Paulo, and the exports for a finance department. */
@@ -69,6 +69,7 @@ const close = Type.Object(
       Type.Object(
         {
           journal: Type.String({ maxLength: 100 }),
+          meaning: nullable(Type.String()),
           count,
           accounts: Type.Array(Type.Object({ account: ledgerAccount, cents: cents() }, { title: 'CloseMovement' }), {
             maxItems: 50,
@@ -151,6 +152,7 @@ const CLOSE_EXAMPLE = {
   journals: [
     {
       journal: 'cash_in_paid',
+      meaning: journals.cash_in_paid.meaning,
       count: 1,
       accounts: [
         { account: 'available', cents: 15000 },

@@ -5,7 +5,7 @@ import { caseDecision, timeline } from './case-endpoints.ts'
 import { cancelCashIn, createCashIn, getCashInQrCode } from './cash-in/index.ts'
 import { createCashOut } from './cash-out/index.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
-import { type AccountCode, accounts, ledgerAccount, listLedgerEntries } from './ledger.ts'
+import { type AccountCode, accounts, entryOperations, ledgerAccount, listLedgerEntries } from './ledger.ts'
 import { limits } from './limits.ts'
 import { operatorRole } from './operators.ts'
 import { refundErrors } from './refund-in/index.ts'
@@ -553,6 +553,11 @@ const ledgerLine = Type.Object(
     at: instant,
     amountCents: cents('With its sign: positive is a credit, negative a debit'),
     balanceAfterCents: cents(),
+    shown: nullable(
+      Type.Enum([...entryOperations], {
+        description: 'The merchant’s name for it; only entries of `available` have one',
+      }),
+    ),
     journal: Type.String({ maxLength: 64 }),
     meaning: nullable(Type.String()),
     reference: Type.String({ description: 'Of the movement at the bank, where the journal has one' }),
@@ -564,10 +569,9 @@ const ledgerLine = Type.Object(
         name: nullable(Type.String()),
       }),
     ),
-    entries: Type.Array(
-      Type.Object({ account: ledgerAccount, amountCents: cents(), balanceAfterCents: cents() }),
-      { description: 'All sides of its journal; they sum to zero' },
-    ),
+    entries: Type.Array(Type.Object({ account: ledgerAccount, amountCents: cents(), balanceAfterCents: cents() }), {
+      description: 'All sides of its journal; they sum to zero',
+    }),
   },
   { title: 'LedgerLine' },
 )
@@ -612,6 +616,7 @@ export const listEntries = endpoint({
             at: '2026-11-21T13:15:40.000Z',
             amountCents: 15000,
             balanceAfterCents: 15000,
+            shown: 'CASH_IN',
             journal: 'cash_in_paid',
             meaning: 'a charge was paid',
             reference: 'E9999901020261121131500aB3dE5fG7',

@@ -17,7 +17,10 @@ export const skip =
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
-const PAGES = ['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown']
+const PAGES = [
+  ...['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown'],
+  ...['/statement', '/ledger', '/closes', '/closes/2026-11-22', '/webhooks', `/webhooks/${ID}`],
+]
 
 export let server: Awaited<ReturnType<typeof startContractServer>>
 export let browser: Browser
@@ -69,6 +72,12 @@ export function testPages(answers: Answers, { colorScheme, locale, width }: Look
       await page.goto(`${server.address}/console${path}`)
       await page.locator('h1, [role=alert], main h2').first().waitFor()
       assert.deepEqual([path, ...refused, ...(await faultsOf(page))], [path])
+      const row = page.locator('button[data-row]').first()
+      if (await row.isVisible()) {
+        await row.click()
+        await page.locator('dialog[open]').waitFor()
+        assert.deepEqual([path, ...refused, ...(await faultsOf(page))], [path], 'its dialog')
+      }
       await page.close()
     }
     await context.close()

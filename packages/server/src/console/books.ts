@@ -1,17 +1,15 @@
 import {
   type AccountCode,
   type EndpointInput,
+  type EntryOperation,
   type endpoints,
   type getReconciliation,
-  type JournalKind,
-  type JournalTemplate,
-  journals,
   limits,
   type listEntries,
 } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { accountId } from '../engine/rows.ts'
-import { cursorAfter, cursorVersion } from '../ledger/index.ts'
+import { cursorAfter, cursorVersion, journalMeaning } from '../ledger/index.ts'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/page.ts'
@@ -52,6 +50,7 @@ interface EntryRow {
   readonly amountCents: bigint
   readonly balanceAfterCents: bigint
   readonly operationId: string
+  readonly shown: EntryOperation | null
   readonly journal: string
   readonly reference: string
 }
@@ -60,7 +59,7 @@ type PageParameters = [account: number, after: string, upTo: string, from: strin
 
 const pageFrom = (source: string) =>
   `SELECT version, at, amount_cents AS "amountCents", balance_after_cents AS "balanceAfterCents", operation_id AS "operationId",
-          journal, reference
+          shown, journal, reference
      FROM ${source}
     WHERE account_id = $1 AND version > $2 AND version <= $3 AND at >= $4 AND at < $5
     ORDER BY version DESC LIMIT $6`
@@ -135,6 +134,12 @@ const selectSides = statement<[operationIds: readonly string[]], SideRow>(
 const journalKey = ({ operationId, journal, reference }: Pick<EntryRow, 'operationId' | 'journal' | 'reference'>) =>
   `${operationId} ${journal} ${reference}`
 
+/** Payouts and refunds share journals. @see entry_shown in schema/02-money.sql */
+function shownOf(shown: EntryOperation | null, kind: string | undefined): EntryOperation | null {
+  if (kind === 'refund_in' && shown === 'CASH_OUT_RESERVE') return 'REFUND_IN_RESERVE'
+  return kind === 'refund_in' && shown === 'CASH_OUT_RELEASE' ? 'REFUND_IN_RELEASE' : shown
+}
+
 /** Entries with both sides of their journals, and their operations. */
 async function entryViews(needs: ListNeeds, rows: readonly EntryRow[]): Promise<Entry[]> {
   if (rows.length === 0) return []
@@ -142,18 +147,15 @@ async function entryViews(needs: ListNeeds, rows: readonly EntryRow[]): Promise<
   const sides = Map.groupBy(await needs.database.rows(selectSides, [ids]), journalKey)
   const operations = new Map((await readSummaries(needs, ids)).map((summary) => [summary.id, summary]))
   return rows.map((row) => {
-    const { version, at, amountCents, balanceAfterCents, operationId, journal, reference } = row
-    const template: JournalTemplate | undefined = journals[journal as JournalKind]
+    const { version, at, amountCents, balanceAfterCents, operationId, shown, journal, reference } = row
     const operation = operations.get(operationId)
     return {
       version: Number(version),
       at: new Date(at).toISOString(),
       amountCents: Number(amountCents),
       balanceAfterCents: Number(balanceAfterCents),
-      ...{ journal, meaning: template?.meaning ?? null, reference, operationId },
-      operation: operation
-        ? { kind: operation.kind, externalId: operation.externalId, name: operation.name }
-        : null,
+      ...{ shown: shownOf(shown, operation?.kind), journal, meaning: journalMeaning(journal), reference, operationId },
+      operation: operation ? { kind: operation.kind, externalId: operation.externalId, name: operation.name } : null,
       entries: (sides.get(journalKey(row)) ?? []).map((side) => ({
         account: side.account,
         amountCents: Number(side.amountCents),

@@ -3,6 +3,9 @@ import {
   type EntryOperation,
   type endpoints,
   type getLedgerEntry,
+  type JournalKind,
+  type JournalTemplate,
+  journals,
   limits,
   Refusal,
 } from '@pixgate/spec'
@@ -33,6 +36,12 @@ export function entryVersion(accountId: string, id: string): bigint | undefined 
 }
 
 const VERSION_BITS = (1n << 62n) - 1n
+
+/** What a journal says happened; `null`: the specification has it no more. */
+export function journalMeaning(journal: string): string | null {
+  const template: JournalTemplate | undefined = journals[journal as JournalKind]
+  return template?.meaning ?? null
+}
 
 /** `null`: any. */
 export interface LedgerFilter {

@@ -14,12 +14,12 @@ test('[console.18] an account is read entry by entry, with all sides of each jou
   await pix.until(`/api/pix/refund/${refund.id}`, ({ status }) => status === 'CONFIRMED')
   const available = (await entries()).data
   assert.deepEqual(
-    available.map(({ amountCents, balanceAfterCents }: Record<string, number>) => [amountCents, balanceAfterCents]),
+    available.map((line: Record<string, unknown>) => [line.shown, line.amountCents, line.balanceAfterCents]),
     [
-      [-50_00, 100_00],
-      [50_00, 150_00],
-      [-50_00, 100_00],
-      [150_00, 150_00],
+      ['REFUND_IN', -50_00, 100_00],
+      ['REFUND_IN_RELEASE', 50_00, 150_00],
+      ['REFUND_IN_RESERVE', -50_00, 100_00],
+      ['CASH_IN', 150_00, 150_00],
     ],
   )
   const [paid] = (await entries({ account: 'settlement', operation_id: id })).data
