@@ -128,7 +128,7 @@ function Rows({ rows, isOfOne }: RowsProps) {
               <button type="button" className={dataCss.rowLink} data-row="" onClick={() => setOpenId(row.id)}>
                 {text.events[row.eventType]}
               </button>
-              <span className={dataCss.sub}>{row.correlationId ?? row.operationId}</span>
+              <span className={dataCss.sub}>{row.externalId ?? row.operationId}</span>
               <span className={dataCss.narrow}>
                 <span className={css.quiet}>
                   <When at={row.createdAt} /> · {words.deliveries.attempts(row.attemptCount)}

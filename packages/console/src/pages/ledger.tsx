@@ -181,48 +181,56 @@ function Rows({ rows, account }: { readonly rows: readonly LedgerLine[]; readonl
         ]}
       >
         {rows.map((row) => (
-          <tr key={row.version}>
-            <td>
-              <button
-                type="button"
-                className={`${dataCss.rowLink} ${css.said}`}
-                data-row=""
-                onClick={() => setOpenVersion(row.version)}
-              >
-                <Said text={row.meaning ?? row.journal} />
-              </button>
-              <span className={dataCss.sub}>
-                {row.shown !== null && `${text.names[row.shown]} · `}
-                {operationText(row)}
-              </span>
-              <span className={dataCss.narrow}>
-                <span className={css.quiet}>
-                  <When at={row.at} />
-                </span>
-                <span className={css.quiet}>
-                  {text.balanceAfter} <Sided cents={row.balanceAfterCents} />
-                </span>
-              </span>
-            </td>
-            <td data-kind="wide">
-              <When at={row.at} />
-            </td>
-            <td data-kind="wide" className={css.quiet}>
-              {counterpartsOf(row, account)
-                .map((code) => words.accounts[code])
-                .join(', ')}
-            </td>
-            <td data-kind="end">
-              <Sided cents={row.amountCents} />
-            </td>
-            <td data-kind="wide-end">
-              <Sided cents={row.balanceAfterCents} />
-            </td>
-          </tr>
+          <Line key={row.version} line={row} account={account} onOpen={() => setOpenVersion(row.version)} />
         ))}
       </Table>
       {open && <JournalDialog line={open} onClose={() => setOpenVersion(undefined)} />}
     </>
+  )
+}
+
+interface LineProps {
+  readonly line: LedgerLine
+  readonly account: AccountCode
+  readonly onOpen: () => void
+}
+
+function Line({ line, account, onOpen }: LineProps) {
+  const words = useWords()
+  const text = words.ledger
+  const counterparts = counterpartsOf(line, account).map((code) => words.accounts[code])
+  return (
+    <tr>
+      <td>
+        <button type="button" className={`${dataCss.rowLink} ${css.said}`} data-row="" onClick={onOpen}>
+          <Said text={line.meaning ?? line.journal} />
+        </button>
+        <span className={dataCss.sub}>
+          {line.shown !== null && `${text.names[line.shown]} · `}
+          {operationText(line)}
+        </span>
+        <span className={dataCss.narrow}>
+          <span className={css.quiet}>
+            <When at={line.at} />
+          </span>
+          <span className={css.quiet}>
+            {text.balanceAfter} <Sided cents={line.balanceAfterCents} />
+          </span>
+        </span>
+      </td>
+      <td data-kind="wide">
+        <When at={line.at} />
+      </td>
+      <td data-kind="wide" className={css.quiet}>
+        {counterparts.join(', ')}
+      </td>
+      <td data-kind="end">
+        <Sided cents={line.amountCents} />
+      </td>
+      <td data-kind="wide-end">
+        <Sided cents={line.balanceAfterCents} />
+      </td>
+    </tr>
   )
 }
 

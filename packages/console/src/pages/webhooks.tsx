@@ -127,8 +127,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   const words = useWords()
   const text = words.webhooks
   const [url, setUrl] = useState('https://')
-  const all = Object.keys(text.events) as EventType[]
-  const [events, setEvents] = useState<readonly EventType[]>(all)
+  const [events, setEvents] = useState(Object.keys(text.events) as readonly EventType[])
   const { mutate, data, error, isPending } = useSubmit({
     mutationFn: () => call<typeof createOperatorWebhook>('POST', '/operator/webhooks', { body: { url, events } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks'] }),
@@ -137,8 +136,6 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
     event.preventDefault()
     if (events.length > 0) mutate()
   }
-  const toggle = (name: EventType) =>
-    setEvents(events.includes(name) ? events.filter((one) => one !== name) : [...events, name])
   if (data) {
     return (
       <Dialog title={text.secretTitle} onClose={onClose}>
@@ -161,17 +158,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
             />
           )}
         </Field>
-        <fieldset className={css.events}>
-          <legend>{text.whichEvents}</legend>
-          {all.map((name) => (
-            <label key={name}>
-              <input type="checkbox" checked={events.includes(name)} onChange={() => toggle(name)} />
-              <span>
-                {text.events[name]} <code className={css.quiet}>{name}</code>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <Events chosen={events} onChange={setEvents} />
         {error && <ErrorNotice error={error} />}
         <DialogButtons>
           <Button onClick={onClose}>{words.cancel}</Button>
@@ -186,5 +173,30 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
         </DialogButtons>
       </form>
     </Dialog>
+  )
+}
+
+interface EventsProps {
+  readonly chosen: readonly EventType[]
+  readonly onChange: (chosen: readonly EventType[]) => void
+}
+
+function Events({ chosen, onChange }: EventsProps) {
+  const words = useWords()
+  const text = words.webhooks
+  const toggle = (name: EventType) =>
+    onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name])
+  return (
+    <fieldset className={css.events}>
+      <legend>{text.whichEvents}</legend>
+      {(Object.keys(text.events) as EventType[]).map((name) => (
+        <label key={name}>
+          <input type="checkbox" checked={chosen.includes(name)} onChange={() => toggle(name)} />
+          <span>
+            {text.events[name]} <code className={css.quiet}>{name}</code>
+          </span>
+        </label>
+      ))}
+    </fieldset>
   )
 }

@@ -1,7 +1,14 @@
-import { type AccountCode, caseKind, type getCase, type listCases } from '@pixgate/spec'
+import {
+  type AccountCode,
+  caseKind,
+  type getCase,
+  type JournalKind,
+  type JournalTemplate,
+  journals,
+  type listCases,
+} from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { Operation } from '../engine/operation.ts'
-import { journalMeaning } from '../ledger/index.ts'
 import type { CaseOption } from './case.ts'
 import type { Deciders } from './decide.ts'
 import { pendingProposals, type Standing, whySecondPerson } from './second-person.ts'
@@ -190,10 +197,11 @@ function journalsOf(entries: readonly EntryRow[], operationId: string): Timeline
     const [first] = postings
     if (!first) return []
     const { journal, reference, at } = first
+    const template: JournalTemplate | undefined = journals[journal as JournalKind]
     return {
       operationId,
       journal,
-      meaning: journalMeaning(journal),
+      meaning: template?.meaning ?? null,
       reference,
       entries: postings.map(({ account, amountCents, balanceAfterCents }) => ({
         account: account as AccountCode,

@@ -51,6 +51,7 @@ export interface DeliveryRow extends Place {
   readonly notificationId: string
   readonly eventType: EventType
   readonly operationId: string
+  readonly externalId: string | null
   readonly correlationId: string | null
   readonly state: DeliveryState
   readonly attemptCount: number
@@ -73,7 +74,8 @@ type ListParameters = [
 
 // With a running attempt, the time of the next one is unknown.
 const COLUMNS = `d.id, d.created_at AS "createdAt", d.endpoint_id AS "webhookId", d.notification_id AS "notificationId",
-          n.event_type AS "eventType", n.operation_id AS "operationId", o.correlation_id AS "correlationId", d.state,
+          n.event_type AS "eventType", n.operation_id AS "operationId", o.external_id AS "externalId",
+          o.correlation_id AS "correlationId", d.state,
           d.attempts AS "attemptCount", CASE WHEN d.leased_until IS NULL THEN d.due_at END AS "nextAttemptAt",
           d.finished_at AS "finishedAt"`
 

@@ -3,6 +3,7 @@ import test from 'node:test'
 import type { Database } from '../../src/platform/db/database.ts'
 import { dayOf } from '../../src/platform/sao-paulo.ts'
 import { administer, openTestDatabase, planOf, testDatabase } from '../support/database.ts'
+import { wallNow } from '../support/wall-clock.ts'
 import { consoleOn } from './fixture.ts'
 
 /** Reads of the console with a million operations: prints figures, and compares plans. */
@@ -57,7 +58,7 @@ test('every read of the console is by index with a million operations', async (t
       .toString(16)
       .padStart(32, '0')
       .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  const earlyMs = Date.now() - 11 * 24 * 60 * 60 * 1_000
+  const earlyMs = wallNow() - 11 * 24 * 60 * 60 * 1_000
   const deep = (await list({ limit: 100, to: '2026-01-15' })).pagination.nextCursor
   const reads: Readonly<Record<string, (round: number) => Promise<unknown>>> = {
     list: () => list(),
