@@ -210,6 +210,9 @@ function pages<E extends Endpoint>(kind: string, path: string, query: Query) {
   })
 }
 
+/** An attempt changes no operation, so no change tells of it. */
+const ATTEMPTS_EVERY_MS = 15_000
+
 export const reads = {
   session: () => ({
     ...read<typeof getSession>('session', '/console/session'),
@@ -226,14 +229,18 @@ export const reads = {
   delivery: (id: string) =>
     read<(typeof sharedWithOperators)['getOperatorDelivery']>('delivery', `/operator/webhook-deliveries/${id}`),
   webhooks: () => read<(typeof sharedWithOperators)['listOperatorWebhooks']>('webhooks', '/operator/webhooks'),
-  webhook: (id: string) =>
-    read<(typeof sharedWithOperators)['getOperatorWebhook']>('webhook', `/operator/webhooks/${id}`),
-  deliveries: (filters: Query) =>
-    pages<(typeof sharedWithOperators)['listOperatorDeliveries']>(
+  webhook: (id: string) => ({
+    ...read<(typeof sharedWithOperators)['getOperatorWebhook']>('webhook', `/operator/webhooks/${id}`),
+    refetchInterval: ATTEMPTS_EVERY_MS,
+  }),
+  deliveries: (filters: Query) => ({
+    ...pages<(typeof sharedWithOperators)['listOperatorDeliveries']>(
       'deliveries',
       '/operator/webhook-deliveries',
       filters,
     ),
+    refetchInterval: ATTEMPTS_EVERY_MS,
+  }),
   reconciliation: () => read<typeof getReconciliation>('reconciliation', '/operator/reconciliation'),
   entries: (filters: Query) => pages<typeof listEntries>('entries', '/operator/entries', filters),
   closes: () => pages<typeof listCloses>('closes', '/operator/closes', {}),

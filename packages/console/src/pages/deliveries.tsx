@@ -17,7 +17,13 @@ import listCss from './list.module.css'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export function Deliveries({ webhookId }: { readonly webhookId?: string }) {
+interface DeliveriesProps {
+  readonly webhookId?: string
+  /** Shown only where there are some. */
+  readonly isOptional?: boolean
+}
+
+export function Deliveries({ webhookId, isOptional = false }: DeliveriesProps) {
   const words = useWords()
   const text = words.webhooks
   const [params, setParams] = useSearchParams()
@@ -32,6 +38,7 @@ export function Deliveries({ webhookId }: { readonly webhookId?: string }) {
   const isFiltered = state !== '' || operationId !== ''
   const clear = () => set({ state: '', operation: '' })
   useRowKeys()
+  if (isOptional && rows.length === 0 && !isFiltered && !list.error) return null
   return (
     <section aria-labelledby="deliveries" className={css.section}>
       <h2 id="deliveries">{text.deliveries}</h2>

@@ -45,7 +45,7 @@ export function Webhooks() {
           </Empty>
         )}
         {rows.length > 0 && <Endpoints rows={rows} />}
-        {list.data && <Deliveries />}
+        {list.data && <Deliveries isOptional={rows.length === 0} />}
       </div>
       {isAdding && <AddDialog onClose={() => setIsAdding(false)} />}
     </>

@@ -710,7 +710,7 @@ export const en: Words = {
     payments: 'Payments',
     cases: 'Cases',
     approvals: 'Approvals',
-    statement: 'Statement and reconciliation',
+    statement: 'Reconciliation',
     ledger: 'Ledger',
     closes: 'Closes',
     webhooks: 'Webhooks',
