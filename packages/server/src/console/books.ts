@@ -170,9 +170,16 @@ const selectEnd = statement<[account: number], { readonly version: bigint }>(
   'SELECT version FROM account WHERE id = $1',
 )
 
-const selectTime = statement<[account: number, version: string], { readonly at: number }>(
-  'console.entry_time',
-  'SELECT at FROM entry WHERE account_id = $1 AND version = $2',
+const selectVersionBefore = statement<[account: number, end: string, time: string], { readonly version: bigint }>(
+  'console.version_before',
+  `WITH RECURSIVE half (low, high) AS (
+     SELECT 0::bigint, $2::bigint
+     UNION ALL
+     SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE middle - 1 END
+       FROM (SELECT low, high, middle,
+                    coalesce((SELECT at < $3 FROM entry WHERE account_id = $1 AND version = middle), false) AS is_before
+               FROM (SELECT low, high, (low + high + 1) / 2 AS middle FROM half WHERE low < high) h) looked)
+   SELECT low AS version FROM half WHERE low = high`,
 )
 
 /** Number of the entries of an account. Their versions have no gap. */
@@ -182,14 +189,8 @@ export async function endOf(queries: Queries, account: number): Promise<bigint> 
 
 /** The last version of an account before a time, by halves: times grow with versions. */
 export async function versionBefore(queries: Queries, account: number, end: bigint, timeMs: number): Promise<bigint> {
-  let [low, high] = [0n, end]
-  while (low < high) {
-    const middle = (low + high + 1n) / 2n
-    const [entry] = await queries.rows(selectTime, [account, String(middle)])
-    if (entry !== undefined && entry.at < timeMs) low = middle
-    else high = middle - 1n
-  }
-  return low
+  const [row] = await queries.rows(selectVersionBefore, [account, String(end), instantParameter(timeMs)])
+  return row?.version ?? 0n
 }
 
 /** Kinds of case about a difference between statement and books. */
