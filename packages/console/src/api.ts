@@ -4,13 +4,17 @@ import type {
   ErrorCode,
   FieldError,
   getCase,
+  getClose,
   getOperation,
   getOverview,
+  getReconciliation,
   getSession,
   getSystem,
   listApprovals,
   listAudit,
   listCases,
+  listCloses,
+  listEntries,
   listOperations,
   listOperators,
   listProposals,
@@ -125,6 +129,13 @@ async function readText(path: string, query: Query, signal?: AbortSignal): Promi
   return (await send('GET', path, { query, ...(signal && { signal }) })).text()
 }
 
+/** A file of the service, with the name that the service gives it. */
+export async function readFile(path: string, query: Query = {}): Promise<{ name: string; content: Blob }> {
+  const response = await send('GET', path, { query })
+  const [, name = 'pixgate'] = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? []
+  return { name, content: await response.blob() }
+}
+
 /**
  * The `Idempotency-Key` of an order. The same order gets the same key, also after a reload, until an answer to it is known.
  */
@@ -180,6 +191,13 @@ export type AuditRow = EndpointAnswer<typeof listAudit>['data'][number]
 export type System = EndpointAnswer<typeof getSystem>
 export type BankBehavior = EndpointAnswer<(typeof sandboxEndpoints)['getBankBehavior']>
 export type Proposal = EndpointAnswer<typeof listProposals>['data'][number]
+export type WebhookSummary = EndpointAnswer<(typeof sharedWithOperators)['listOperatorWebhooks']>['data'][number]
+export type Webhook = EndpointAnswer<(typeof sharedWithOperators)['getOperatorWebhook']>
+export type DeliverySummary = EndpointAnswer<(typeof sharedWithOperators)['listOperatorDeliveries']>['data'][number]
+export type LedgerLine = EndpointAnswer<typeof listEntries>['data'][number]
+export type Reconciliation = EndpointAnswer<typeof getReconciliation>
+export type CloseSummary = EndpointAnswer<typeof listCloses>['data'][number]
+export type Close = EndpointAnswer<typeof getClose>
 
 /** Reads by one address. The first part of the key says the kind, the second the id: `live.ts` renews by them. */
 function read<E extends Endpoint>(kind: string, path: string, query: Query = {}) {
@@ -204,6 +222,8 @@ function pages<E extends Endpoint>(kind: string, path: string, query: Query) {
 }
 
 const NEWEST_MAX = 30
+/** An attempt changes no operation, so no change tells of it. */
+const ATTEMPTS_EVERY_MS = 15_000
 
 export const reads = {
   session: () => ({
@@ -230,6 +250,23 @@ export const reads = {
   system: () => read<typeof getSystem>('system', '/operator/system'),
   bankBehavior: () => read<(typeof sandboxEndpoints)['getBankBehavior']>('behavior', '/operator/sandbox/behavior'),
   bankBook: () => read<(typeof sandboxEndpoints)['getBankBook']>('book', '/operator/sandbox/book'),
+  webhooks: () => read<(typeof sharedWithOperators)['listOperatorWebhooks']>('webhooks', '/operator/webhooks'),
+  webhook: (id: string) => ({
+    ...read<(typeof sharedWithOperators)['getOperatorWebhook']>('webhook', `/operator/webhooks/${id}`),
+    refetchInterval: ATTEMPTS_EVERY_MS,
+  }),
+  deliveries: (filters: Query) => ({
+    ...pages<(typeof sharedWithOperators)['listOperatorDeliveries']>(
+      'deliveries',
+      '/operator/webhook-deliveries',
+      filters,
+    ),
+    refetchInterval: ATTEMPTS_EVERY_MS,
+  }),
+  reconciliation: () => read<typeof getReconciliation>('reconciliation', '/operator/reconciliation'),
+  entries: (filters: Query) => pages<typeof listEntries>('entries', '/operator/entries', filters),
+  closes: () => pages<typeof listCloses>('closes', '/operator/closes', {}),
+  close: (day: string) => read<typeof getClose>('close', `/operator/closes/${day}`),
   qrCode: (id: string) =>
     queryOptions({
       queryKey: ['qrcode', id] as const,

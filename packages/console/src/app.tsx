@@ -17,6 +17,12 @@ const Cases = lazy(() => import('./pages/cases.tsx').then(({ Cases }) => ({ defa
 const Case = lazy(() => import('./pages/case.tsx').then(({ Case }) => ({ default: Case })))
 const Approvals = lazy(() => import('./pages/approvals.tsx').then(({ Approvals }) => ({ default: Approvals })))
 
+const Statement = lazy(() => import('./pages/statement.tsx').then(({ Statement }) => ({ default: Statement })))
+const Ledger = lazy(() => import('./pages/ledger.tsx').then(({ Ledger }) => ({ default: Ledger })))
+const Closes = lazy(() => import('./pages/closes.tsx').then(({ Closes }) => ({ default: Closes })))
+const Close = lazy(() => import('./pages/close.tsx').then(({ Close }) => ({ default: Close })))
+const Webhooks = lazy(() => import('./pages/webhooks.tsx').then(({ Webhooks }) => ({ default: Webhooks })))
+const Webhook = lazy(() => import('./pages/webhook.tsx').then(({ Webhook }) => ({ default: Webhook })))
 const Keys = lazy(() => import('./pages/keys.tsx').then(({ Keys }) => ({ default: Keys })))
 const People = lazy(() => import('./pages/people.tsx').then(({ People }) => ({ default: People })))
 const Limits = lazy(() => import('./pages/limits.tsx').then(({ Limits }) => ({ default: Limits })))
@@ -83,6 +89,12 @@ function Pages() {
         <Route path="/cases" component={Cases} />
         <Route path="/cases/:id">{({ id }) => <Case key={id} id={id} />}</Route>
         <Route path="/approvals" component={Approvals} />
+        <Route path="/statement" component={Statement} />
+        <Route path="/ledger" component={Ledger} />
+        <Route path="/closes" component={Closes} />
+        <Route path="/closes/:day">{({ day }) => <Close key={day} day={day} />}</Route>
+        <Route path="/webhooks" component={Webhooks} />
+        <Route path="/webhooks/:id">{({ id }) => <Webhook key={id} id={id} />}</Route>
         <Route path="/keys" component={Keys} />
         <Route path="/people" component={People} />
         <Route path="/limits" component={Limits} />

@@ -26,6 +26,18 @@ const destinations: readonly {
     ],
   },
   {
+    group: 'finance',
+    to: [
+      { name: 'statement', href: '/statement', icon: 'statement' },
+      { name: 'ledger', href: '/ledger', icon: 'ledger' },
+      { name: 'closes', href: '/closes', icon: 'closes' },
+    ],
+  },
+  {
+    group: 'integration',
+    to: [{ name: 'webhooks', href: '/webhooks', icon: 'webhooks' }],
+  },
+  {
     group: 'administration',
     to: [
       { name: 'keys', href: '/keys', icon: 'keys' },

@@ -33,6 +33,8 @@ export function amountText(cents: number): string {
 
 export interface Format {
   readonly count: (value: number) => string
+  /** 99,5% */
+  readonly percent: (share: number) => string
   /** 21/11/2026 */
   readonly day: (instant: string) => string
   /** 21 nov. 2026 */
@@ -64,9 +66,11 @@ export function formatOf(language: string): Format {
   const hour = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   const [dayText, hourText] = [format(day), format(hour)]
   const numbers = new Intl.NumberFormat(language)
+  const percents = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'long' })
   return {
     count: (value) => numbers.format(value),
+    percent: (share) => percents.format(share),
     day: dayText,
     longDay: format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
     moment: (instant) => `${dayText(instant)} ${hourText(instant)}`,
@@ -91,6 +95,21 @@ export function daysBefore(day: string, days: number): string {
   const at = new Date(`${day}T12:00:00Z`)
   at.setUTCDate(at.getUTCDate() - days)
   return at.toISOString().slice(0, 10)
+}
+
+/** The minute in America/Sao_Paulo, as a field for a time has it: `2026-11-21T10:15`. */
+export function minuteKey(instant: number): string {
+  const text = new Intl.DateTimeFormat('sv-SE', {
+    ...{ timeZone: ZONE, dateStyle: 'short', timeStyle: 'short' },
+  }).format(new Date(instant))
+  return text.replace(' ', 'T')
+}
+
+/** The instant of such a minute; `undefined` for any other text. */
+export function instantOfMinute(minute: string): string | undefined {
+  const asUtc = Date.parse(`${minute}Z`)
+  if (Number.isNaN(asUtc)) return undefined
+  return new Date(2 * asUtc - Date.parse(`${minuteKey(asUtc)}Z`)).toISOString()
 }
 
 /** A field that would be a formula is text. */

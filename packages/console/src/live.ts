@@ -45,7 +45,10 @@ function become(next: Connection): void {
 /** Reads of one thing, by the first part of their key. */
 const OF_ONE = new Set(['operation'])
 /** Reads that a change of an operation may concern. */
-const LISTS = new Set(['overview', 'operations', 'cases', 'case', 'approvals', 'proposals', 'search', 'book'])
+const LISTS = new Set([
+  ...['overview', 'operations', 'cases', 'case', 'approvals', 'proposals', 'search', 'book'],
+  ...['webhook', 'deliveries', 'entries', 'reconciliation'],
+])
 
 let listsAt = 0
 let isListsDue = false

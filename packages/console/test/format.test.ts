@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { centsOf, csvOf, dayKey, daysBefore, formatOf, reais, signedReais } from '../src/format.ts'
+import {
+  centsOf,
+  csvOf,
+  dayKey,
+  daysBefore,
+  formatOf,
+  instantOfMinute,
+  minuteKey,
+  reais,
+  signedReais,
+} from '../src/format.ts'
 
 test('amounts are written as Brazilians write them, also negative ones', () => {
   assert.deepEqual([0, 5, 123456, -123456, 999999999999].map(reais), [
@@ -27,6 +37,13 @@ test('days are days of America/Sao_Paulo', () => {
   const { moment, time } = formatOf('pt-BR')
   assert.equal(moment('2026-11-22T02:05:09.000Z'), '21/11/2026 23:05')
   assert.equal(time('2026-11-22T03:00:00.000Z'), '00:00:00')
+})
+
+test('a typed minute is one of America/Sao_Paulo', () => {
+  const instant = instantOfMinute('2026-11-21T10:15')
+  assert.deepEqual([instant, minuteKey(Date.parse(instant ?? ''))], ['2026-11-21T13:15:00.000Z', '2026-11-21T10:15'])
+  assert.equal(instantOfMinute('2018-12-01T10:15'), '2018-12-01T12:15:00.000Z')
+  assert.equal(instantOfMinute(''), undefined)
 })
 
 test('no field of a CSV is a formula, and an amount stays a number', () => {

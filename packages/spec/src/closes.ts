@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { ledgerAccount } from './ledger.ts'
+import { journals, ledgerAccount } from './ledger.ts'
 import { CURSOR, cents, cursorList, instant, nullable, pageLimit, utcDay, uuid } from './shapes.ts'
 
 /** The daily close of America/Sao_Paulo, and the exports for a finance department. */
@@ -46,6 +46,10 @@ const head = {
   status,
   differenceCents: nullable(cents('The balance at the bank minus our books')),
   unexplainedCents: nullable(cents('The part of the difference that no open case explains')),
+  bank: nullable(
+    Type.Object({ closingCents: cents('The balance at the bank at the end of the day') }, { title: 'CloseBank' }),
+  ),
+  booksCents: cents('The balance at the bank by our books: `settlement` with its sign changed'),
   madeAt: instant,
   hash,
 }
@@ -65,6 +69,7 @@ const close = Type.Object(
       Type.Object(
         {
           journal: Type.String({ maxLength: 100 }),
+          meaning: nullable(Type.String()),
           count,
           accounts: Type.Array(Type.Object({ account: ledgerAccount, cents: cents() }, { title: 'CloseMovement' }), {
             maxItems: 50,
@@ -75,10 +80,6 @@ const close = Type.Object(
       { maxItems: 200 },
     ),
     reservations,
-    bank: nullable(
-      Type.Object({ closingCents: cents('The balance at the bank at the end of the day') }, { title: 'CloseBank' }),
-    ),
-    booksCents: cents('The balance at the bank by our books: `settlement` with its sign changed'),
     timing: tally,
     kept: tally,
     explained: Type.Object(
@@ -132,6 +133,8 @@ export const CLOSE_SUMMARY_EXAMPLE = {
   status: 'BALANCED',
   differenceCents: 0,
   unexplainedCents: 0,
+  bank: { closingCents: 15000 },
+  booksCents: 15000,
   madeAt: '2026-11-23T03:11:02.000Z',
   hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 } as const
@@ -149,6 +152,7 @@ const CLOSE_EXAMPLE = {
   journals: [
     {
       journal: 'cash_in_paid',
+      meaning: journals.cash_in_paid.meaning,
       count: 1,
       accounts: [
         { account: 'available', cents: 15000 },
@@ -157,8 +161,6 @@ const CLOSE_EXAMPLE = {
     },
   ],
   reservations: NOTHING,
-  bank: { closingCents: 15000 },
-  booksCents: 15000,
   timing: NOTHING,
   kept: NOTHING,
   explained: { ...NOTHING, cases: [] },

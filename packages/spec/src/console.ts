@@ -5,7 +5,7 @@ import { caseDecision, timeline } from './case-endpoints.ts'
 import { cancelCashIn, createCashIn, getCashInQrCode } from './cash-in/index.ts'
 import { createCashOut } from './cash-out/index.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
-import { ledgerAccount, listLedgerEntries } from './ledger.ts'
+import { type AccountCode, accounts, entryOperations, ledgerAccount, listLedgerEntries } from './ledger.ts'
 import { limits } from './limits.ts'
 import { operatorRole } from './operators.ts'
 import { refundErrors } from './refund-in/index.ts'
@@ -547,6 +547,183 @@ export const getOverview = endpoint({
   errors: [],
 })
 
+const ledgerLine = Type.Object(
+  {
+    version: count('Its number in the account'),
+    at: instant,
+    amountCents: cents('With its sign: positive is a credit, negative a debit'),
+    balanceAfterCents: cents(),
+    shown: nullable(
+      Type.Enum([...entryOperations], {
+        description: 'The merchant’s name for it; only entries of `available` have one',
+      }),
+    ),
+    journal: Type.String({ maxLength: 64 }),
+    meaning: nullable(Type.String()),
+    reference: Type.String({ description: 'Of the movement at the bank, where the journal has one' }),
+    operationId: uuid,
+    operation: nullable(
+      Type.Object({
+        kind: operationKind,
+        externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+        name: nullable(Type.String()),
+      }),
+    ),
+    entries: Type.Array(Type.Object({ account: ledgerAccount, amountCents: cents(), balanceAfterCents: cents() }), {
+      description: 'All sides of its journal; they sum to zero',
+    }),
+  },
+  { title: 'LedgerLine' },
+)
+
+/** @source rules#console.18 */
+export const listEntries = endpoint({
+  id: 'listEntries',
+  method: 'GET',
+  path: '/operator/entries',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'List the entries of an account of the ledger, newest first',
+  description:
+    'Each with the balance after it, all sides of its journal, and its operation. Days are days of America/Sao_Paulo, both included.',
+  query: Type.Object(
+    {
+      account: Type.Optional(
+        Type.Enum(Object.keys(accounts) as AccountCode[], {
+          default: 'available',
+          description: 'Of this account; `available` by default',
+        }),
+      ),
+      from: day('Booked on this day or later'),
+      to: day('Booked on this day or earlier'),
+      operation_id: Type.Optional({ ...uuid, description: 'Only of this operation', examples: [OPERATION_ID] }),
+      cursor: Type.Optional(
+        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6NDI'] }),
+      ),
+      limit: pageLimit,
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of entries',
+      schema: cursorList(ledgerLine, 'LedgerLinePage'),
+      example: {
+        data: [
+          {
+            version: 42,
+            at: '2026-11-21T13:15:40.000Z',
+            amountCents: 15000,
+            balanceAfterCents: 15000,
+            shown: 'CASH_IN',
+            journal: 'cash_in_paid',
+            meaning: 'a charge was paid',
+            reference: 'E9999901020261121131500aB3dE5fG7',
+            operationId: OPERATION_ID,
+            operation: { kind: 'cash_in', externalId: 'order-1001', name: 'Maria da Silva' },
+            entries: [
+              { account: 'available', amountCents: 15000, balanceAfterCents: 15000 },
+              { account: 'settlement', amountCents: -15000, balanceAfterCents: -15000 },
+            ],
+          },
+        ],
+        pagination: { limit: 20, hasMore: false, nextCursor: null },
+      },
+    },
+  },
+  errors: [],
+})
+
+const reconciliation = Type.Object(
+  {
+    hasStatement: Type.Boolean({ description: 'The connector of the bank can read its statement' }),
+    readAt: nullable({ ...instant, description: 'When it was last read whole' }),
+    readFrom: nullable({ ...instant, description: 'From when on it is read' }),
+    readUntil: nullable({ ...instant, description: 'Everything that the bank booked before this is read' }),
+    nextAt: nullable({ ...instant, description: 'When it is read next' }),
+    isReading: Type.Boolean(),
+    unbooked: Type.Object(waiting.properties, { description: 'Lines of the statement that the books do not have' }),
+    missing: Type.Object(waiting.properties, { description: 'Booked movements that the statement does not have' }),
+    booksCents: cents('The balance at the bank by our books, now'),
+    lastBalance: nullable(
+      Type.Object(
+        {
+          day: Type.String({ format: 'date' }),
+          bankCents: cents('The balance at the bank at the end of that day'),
+          booksCents: cents('The same by our books'),
+          differenceCents: cents('The balance at the bank minus our books'),
+          unexplainedCents: cents('The part of the difference that no open case explains'),
+        },
+        { description: 'Of the last close that knows it, among the last 31' },
+      ),
+    ),
+    differences: Type.Object({
+      count: count(),
+      cases: Type.Array(
+        Type.Object({
+          id: uuid,
+          kind: Type.String(),
+          reference: Type.String(),
+          amountCents: nullable(cents()),
+          openedAt: instant,
+        }),
+        { maxItems: 100, description: 'Open cases about the statement, oldest first' },
+      ),
+    }),
+  },
+  { title: 'Reconciliation' },
+)
+
+/** @source rules#console.19 */
+export const getReconciliation = endpoint({
+  id: 'getReconciliation',
+  method: 'GET',
+  path: '/operator/reconciliation',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Console',
+  summary: 'Read how the bank’s statement is read, and where it differs from the books',
+  description: 'The balance of the bank is read at the end of each day, for its close.',
+  responses: {
+    200: {
+      description: 'The reconciliation',
+      schema: reconciliation,
+      example: {
+        hasStatement: true,
+        readAt: AT,
+        readFrom: '2026-11-01T03:00:00.000Z',
+        readUntil: '2026-11-21T13:14:32.000Z',
+        nextAt: '2026-11-21T13:16:02.000Z',
+        isReading: false,
+        unbooked: { count: 0, oldestAt: null },
+        missing: { count: 0, oldestAt: null },
+        booksCents: 15000,
+        lastBalance: {
+          day: '2026-11-20',
+          bankCents: 14000,
+          booksCents: 15000,
+          differenceCents: -1000,
+          unexplainedCents: -1000,
+        },
+        differences: {
+          count: 1,
+          cases: [
+            {
+              id: '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f',
+              kind: 'unexplained_debit',
+              reference: 'PAYOUT_SENT E9999901020261120131500aB3dE5fG7',
+              amountCents: 1000,
+              openedAt: '2026-11-20T15:02:00.000Z',
+            },
+          ],
+        },
+      },
+    },
+  },
+  errors: [],
+})
+
 /** @source rules#console.10 */
 export const listChanges = endpoint({
   id: 'listChanges',
@@ -951,6 +1128,8 @@ export const consoleEndpoints = {
   getOperation,
   searchOperations,
   getOverview,
+  listEntries,
+  getReconciliation,
   listChanges,
   listAudit,
   listProposals,

@@ -153,6 +153,7 @@ const closeToday = endpoint({
         status: 'UNCONFIRMED',
         differenceCents: null,
         unexplainedCents: null,
+        bank: null,
         madeAt: '2026-11-22T14:02:00.000Z',
       },
     },

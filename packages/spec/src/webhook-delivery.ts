@@ -2,7 +2,17 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { eventTypeName } from './events.ts'
 import { limits } from './limits.ts'
-import { CURSOR, cursorList, idText, instant, nullable, PLAIN_TEXT, pageLimit, uuid } from './shapes.ts'
+import {
+  CURSOR,
+  cursorList,
+  idText,
+  instant,
+  knownExternalId,
+  nullable,
+  PLAIN_TEXT,
+  pageLimit,
+  uuid,
+} from './shapes.ts'
 
 /** Deliveries to the endpoints, and their attempts. */
 
@@ -82,6 +92,7 @@ const deliveryFields = {
   notificationId: { ...uuid, description: 'The header `webhook-id`, the same on every attempt and at every endpoint' },
   eventType: eventTypeName,
   operationId: { ...uuid, description: 'The charge, payout or refund' },
+  externalId: nullable(knownExternalId),
   correlationId: nullable(Type.String({ maxLength: limits.correlationIdMaxLength })),
   state: Type.Enum([...deliveryStates], { title: 'WebhookDeliveryState' }),
   attemptCount: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Attempts that ended' }),
@@ -116,6 +127,7 @@ export const deliveryExample = {
   notificationId: '0198c0df-19f0-7000-8000-1a2b3c4d5e6f',
   eventType: 'pix_cash_in',
   operationId: OPERATION_ID,
+  externalId: 'order-1001',
   correlationId: 'checkout-77',
   state: 'PENDING',
   attemptCount: 1,

@@ -158,12 +158,14 @@ export function HealthList({ health }: { readonly health: OverviewData['health']
       <State name={text.bank} tone={BANK_TONES[bank.status]} value={text.banks[bank.status]} more={bank.reason} />
       <State
         name={text.statement}
+        href="/statement"
         tone={statement.differences > 0 ? 'bad' : statement.readAt ? 'ok' : 'calm'}
         value={statement.differences > 0 ? text.differences(statement.differences) : text.noDifferences}
         more={statement.readAt && <Ago at={statement.readAt} />}
       />
       <State
         name={text.close}
+        href="/closes"
         tone={CLOSE_TONES[lastClose?.status ?? ''] ?? 'calm'}
         value={
           lastClose ? (words.closes[lastClose.status as keyof typeof words.closes] ?? lastClose.status) : text.noClose
@@ -172,6 +174,7 @@ export function HealthList({ health }: { readonly health: OverviewData['health']
       />
       <State
         name={text.webhooks}
+        href="/webhooks"
         tone={endpoints.degraded + endpoints.paused > 0 ? 'wait' : endpoints.active > 0 ? 'ok' : 'calm'}
         value={text.endpoints(endpoints.active)}
         more={endpoints.degraded + endpoints.paused > 0 && text.troubled(endpoints.degraded, endpoints.paused)}
@@ -196,16 +199,18 @@ const CLOSE_TONES: Readonly<Record<string, Tone>> = {
 
 interface StateProps {
   readonly name: string
+  /** The page that has more about it. */
+  readonly href?: string
   readonly tone: Tone
   readonly value: string
   readonly more?: ReactNode
 }
 
-function State({ name, tone, value, more }: StateProps) {
+function State({ name, href, tone, value, more }: StateProps) {
   return (
     <li>
       <span>
-        {name}
+        {href === undefined ? name : <Link href={href}>{name}</Link>}
         {more && <span className={css.quiet}>{more}</span>}
       </span>
       <Badge tone={tone}>{value}</Badge>

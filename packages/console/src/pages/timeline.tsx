@@ -1,16 +1,13 @@
-import type { sharedWithOperators } from '@pixgate/spec'
-import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode, useState } from 'react'
-import { call, client, type Operation, type OperationKind, reads, type Timeline } from '../api.ts'
+import type { Operation, OperationKind, Timeline } from '../api.ts'
 import { dayKey } from '../format.ts'
-import { useMay, useSession } from '../session.tsx'
 import { stateText } from '../states.tsx'
-import { Button, Choice } from '../ui/controls.tsx'
+import { Choice } from '../ui/controls.tsx'
 import { Amount, Badge, Bytes, Facts, KeptFacts, Table, type Tone, textOfBase64, When } from '../ui/data.tsx'
-import { announce, CopyText, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { CopyText, Empty } from '../ui/feedback.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
-import { useSubmit } from '../ui/submit.ts'
 import { Said, useFormat, useWords, type Words } from '../words/words.tsx'
+import { Attempts, DeliveryBadge } from './delivery.tsx'
 import css from './timeline.module.css'
 
 /** Everything that happened to an operation, in one line of time. */
@@ -291,20 +288,11 @@ function notificationEntry(notification: Timeline['notifications'][number], know
 
 type DeliverySummary = Timeline['notifications'][number]['deliveries'][number]
 
-const DELIVERY_TONES: Readonly<Record<string, Tone>> = {
-  PENDING: 'wait',
-  DELIVERED: 'ok',
-  FAILED: 'bad',
-  CANCELLED: 'calm',
-}
-
 function DeliveryLine({ delivery, id }: { readonly delivery: DeliverySummary; readonly id: string | undefined }) {
   const words = useWords()
-  const states: Readonly<Record<string, string>> = words.deliveries.states
   return (
     <li>
-      <span className={css.url}>{delivery.url}</span>{' '}
-      <Badge tone={DELIVERY_TONES[delivery.state] ?? 'calm'}>{states[delivery.state] ?? delivery.state}</Badge>{' '}
+      <span className={css.url}>{delivery.url}</span> <DeliveryBadge state={delivery.state} />{' '}
       <span className={css.quiet}>{words.deliveries.attempts(delivery.attempts)}</span>
       {id !== undefined && (
         <More label={words.deliveries.more}>
@@ -312,56 +300,5 @@ function DeliveryLine({ delivery, id }: { readonly delivery: DeliverySummary; re
         </More>
       )}
     </li>
-  )
-}
-
-/** Attempts of a delivery, read when they are opened. */
-function Attempts({ id }: { readonly id: string }) {
-  const words = useWords()
-  const text = words.deliveries
-  const { operator } = useSession()
-  const mayOrder = useMay('operator')
-  const { data, error } = useQuery(reads.delivery(id))
-  const resend = useSubmit({
-    mutationFn: () =>
-      call<(typeof sharedWithOperators)['resendOperatorDelivery']>('POST', `/operator/webhook-deliveries/${id}/resend`),
-    onSuccess: () => {
-      announce(text.resent)
-      return client.invalidateQueries({ queryKey: ['delivery'] })
-    },
-  })
-  if (error) return <ErrorNotice error={error} />
-  if (!data) return <Waiting lines={2} />
-  return (
-    <>
-      {data.attempts.length === 0 ? (
-        <p className={css.quiet}>{text.none}</p>
-      ) : (
-        <Table caption={text.more} columns={[[words.when], [text.outcome], [text.duration, 'end']]}>
-          {data.attempts.map((attempt) => (
-            <tr key={attempt.attempt}>
-              <td>
-                <When at={attempt.startedAt} as="moment" />
-              </td>
-              <td>
-                {text.outcomes[attempt.outcome]} {attempt.statusCode}
-                {attempt.answer && <code className={css.answer}>{attempt.answer}</code>}
-              </td>
-              <td data-kind="end">{attempt.times.totalMs === null ? '–' : `${attempt.times.totalMs} ms`}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {resend.error && <ErrorNotice error={resend.error} />}
-      <div>
-        <Button
-          isBusy={resend.isPending}
-          whyNot={mayOrder ? undefined : words.roleMissing(words.roles[operator.role])}
-          onClick={() => resend.mutate()}
-        >
-          {text.resend}
-        </Button>
-      </div>
-    </>
   )
 }

@@ -25,6 +25,24 @@ export function Amount({ cents, isSigned = false }: AmountProps) {
   return <span className={css.amount}>{isSigned ? signedReais(cents) : reais(cents)}</span>
 }
 
+/** An amount of the ledger, as debit or credit. */
+export function Sided({ cents }: { readonly cents: number }) {
+  const words = useWords()
+  const side = cents < 0 ? words.ledger.debit : words.ledger.credit
+  return (
+    <span className={css.amount}>
+      {reais(Math.abs(cents))}
+      {cents === 0 ? (
+        <span className={css.side}>{'\u2007'}</span>
+      ) : (
+        <abbr className={css.side} title={side.name}>
+          {side.sign}
+        </abbr>
+      )}
+    </span>
+  )
+}
+
 /** A time; the whole of it on hover. */
 export function When({
   at,

@@ -15,7 +15,10 @@ export const skip = hasBrowser ? (isBuilt ? false : 'the console is not built') 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
-const PAGES = ['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown']
+const PAGES = [
+  ...['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown'],
+  ...['/statement', '/ledger', '/closes', '/closes/2026-11-22', '/webhooks', `/webhooks/${ID}`],
+]
 const ADMINISTRATION = ['/keys', '/people', '/limits', '/audit', '/system', '/sandbox']
 
 /** The first button that opens a dialog of a page, by its place. */
@@ -75,9 +78,9 @@ export function testPages(answers: Answers, { colorScheme, locale, width }: Look
       await page.goto(`${server.address}/console${path}`)
       await page.locator('h1, [role=alert], main h2').first().waitFor()
       assert.deepEqual([path, ...refused, ...(await faultsOf(page))], [path])
-      const opener = answers === 'examples' ? DIALOGS[path] : undefined
-      if (opener !== undefined) {
-        await page.locator(opener).first().click()
+      const opener = page.locator((answers === 'examples' && DIALOGS[path]) || 'button[data-row]').first()
+      if (await opener.isVisible()) {
+        await opener.click()
         await page.locator('dialog[open]').waitFor()
         assert.deepEqual([`${path}, dialog`, ...refused, ...(await faultsOf(page))], [`${path}, dialog`])
       }

@@ -3,6 +3,7 @@ import { type endpoints, limits, Refusal } from '@pixgate/spec'
 import { insertAudit } from '../audit/trail.ts'
 import type { BalancePartner } from '../banks/port.ts'
 import type { Document } from '../engine/operation.ts'
+import { journalMeaning } from '../ledger/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { sha256Hex } from '../platform/crypto.ts'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
@@ -364,12 +365,13 @@ export function boundsOfClose({ from, to }: Pick<CloseContent, 'from' | 'to'>): 
 
 /** A close as it is read, and as the program prints it. @source rules#close.8 */
 export function closeView({ madeAt, content, hash }: Close) {
-  return { ...content, madeAt: new Date(madeAt).toISOString(), hash }
+  const named = content.journals.map((one) => ({ ...one, meaning: journalMeaning(one.journal) }))
+  return { ...content, journals: named, madeAt: new Date(madeAt).toISOString(), hash }
 }
 
 function summaryView(close: Close) {
-  const { id, status, differenceCents, unexplainedCents, madeAt, hash } = closeView(close)
-  return { id, status, differenceCents, unexplainedCents, madeAt, hash }
+  const { id, status, differenceCents, unexplainedCents, bank, booksCents, madeAt, hash } = closeView(close)
+  return { id, status, differenceCents, unexplainedCents, bank, booksCents, madeAt, hash }
 }
 
 /** @throws validation_error (400) not a cursor of this list */

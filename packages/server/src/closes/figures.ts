@@ -13,8 +13,12 @@ import type { DayBounds } from '../platform/sao-paulo.ts'
 
 /** The figures of a day: read from the database in one snapshot, and made into the content of its close. */
 
-/** The content of a close: the JSON that is stored, hashed, read and exported. */
-export type CloseContent = Omit<Static<(typeof getClose)['responses'][200]['schema']>, 'madeAt' | 'hash'>
+type View = Static<(typeof getClose)['responses'][200]['schema']>
+
+/** The content of a close: the JSON that is stored, hashed and exported. */
+export type CloseContent = Omit<View, 'madeAt' | 'hash' | 'journals'> & {
+  readonly journals: Omit<View['journals'][number], 'meaning'>[]
+}
 
 /** Figures of a day as the database has them, in one snapshot. Amounts in signed centavos. */
 export interface Figures

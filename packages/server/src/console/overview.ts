@@ -7,6 +7,7 @@ import { type Database, type Queries, statement } from '../platform/db/database.
 import type { Handlers } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/page.ts'
 import { boundsOf, dayOf } from '../platform/sao-paulo.ts'
+import { endOf, versionBefore } from './books.ts'
 
 /** Balances, what needs a person, and the money of today: computed once for all screens. */
 
@@ -227,16 +228,6 @@ const selectHours = statement<[account: number, after: string, upTo: string], Ho
      FROM entry WHERE account_id = $1 AND version > $2 AND version <= $3 GROUP BY 1, 2, 3`,
 )
 
-const selectEnd = statement<[account: number], { readonly version: bigint }>(
-  'console.account_end',
-  'SELECT version FROM account WHERE id = $1',
-)
-
-const selectTime = statement<[account: number, version: string], { readonly at: number }>(
-  'console.entry_time',
-  'SELECT at FROM entry WHERE account_id = $1 AND version = $2',
-)
-
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -275,8 +266,8 @@ class MoneyByHour {
 
   async #readOn(account: Read, nowMs: number): Promise<void> {
     const id = accountId(account)
-    const end = (await this.#queries.rows(selectEnd, [id]))[0]?.version ?? 0n
-    let after = this.#read.get(account) ?? (await this.#versionBefore(id, end, nowMs - KEPT_MS))
+    const end = await endOf(this.#queries, id)
+    let after = this.#read.get(account) ?? (await versionBefore(this.#queries, id, end, nowMs - KEPT_MS))
     while (after < end) {
       const upTo = end - after > ENTRIES_MAX ? after + BigInt(ENTRIES_MAX) : end
       const hours = await this.#queries.rows(selectHours, [id, String(after), String(upTo)])
@@ -284,18 +275,6 @@ class MoneyByHour {
       this.#read.set(account, upTo)
       after = upTo
     }
-  }
-
-  /** The last version before a time, by halves. */
-  async #versionBefore(id: number, end: bigint, timeMs: number): Promise<bigint> {
-    let [low, high] = [0n, end]
-    while (low < high) {
-      const middle = (low + high + 1n) / 2n
-      const [entry] = await this.#queries.rows(selectTime, [id, String(middle)])
-      if (entry !== undefined && entry.at < timeMs) low = middle
-      else high = middle - 1n
-    }
-    return low
   }
 
   view(nowMs: number, { inDoubt, inDoubtCents }: Standing): Pick<Overview, 'today' | 'hours'> {

@@ -1,3 +1,4 @@
+import { type BooksNeeds, createBooksHandlers } from './books.ts'
 import { type ChangesNeeds, createChanges } from './changes.ts'
 import { createDetailHandler, type DetailNeeds } from './detail.ts'
 import { createListHandler } from './operations.ts'
@@ -7,7 +8,7 @@ import { createSystemHandlers, type SystemNeeds } from './system.ts'
 
 /** Reads of the console, on a pool of their own, so that no screen delays a payment. */
 
-export interface ConsoleReadsNeeds extends DetailNeeds, OverviewNeeds, ChangesNeeds, SystemNeeds {}
+export interface ConsoleReadsNeeds extends DetailNeeds, OverviewNeeds, BooksNeeds, ChangesNeeds, SystemNeeds {}
 
 export function createConsoleReads(needs: ConsoleReadsNeeds) {
   const changes = createChanges(needs)
@@ -17,6 +18,7 @@ export function createConsoleReads(needs: ConsoleReadsNeeds) {
       ...createDetailHandler(needs),
       ...createSearchHandler(needs),
       ...createOverviewHandlers(needs),
+      ...createBooksHandlers(needs),
       ...createSystemHandlers(needs),
       ...changes.handlers,
     },

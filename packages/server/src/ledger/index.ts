@@ -1,2 +1,2 @@
-export { createLedgerHandlers, entryId } from './ledger.ts'
+export { createLedgerHandlers, cursorAfter, cursorVersion, entryId, journalMeaning } from './ledger.ts'
 export { createLedgerVerifier } from './verify/verifier.ts'

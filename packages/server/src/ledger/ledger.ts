@@ -3,6 +3,9 @@ import {
   type EntryOperation,
   type endpoints,
   type getLedgerEntry,
+  type JournalKind,
+  type JournalTemplate,
+  journals,
   limits,
   Refusal,
 } from '@pixgate/spec'
@@ -33,6 +36,12 @@ export function entryVersion(accountId: string, id: string): bigint | undefined 
 }
 
 const VERSION_BITS = (1n << 62n) - 1n
+
+/** What a journal says happened; `null`: the specification has it no more. */
+export function journalMeaning(journal: string): string | null {
+  const template: JournalTemplate | undefined = journals[journal as JournalKind]
+  return template?.meaning ?? null
+}
 
 /** `null`: any. */
 export interface LedgerFilter {
@@ -130,12 +139,12 @@ function entryView(row: LedgerRow, accountId: string): LedgerEntry {
 }
 
 /** @source rules#ledger.list */
-function cursorAfter(row: LedgerRow): string {
-  return Buffer.from(`${CURSOR_PREFIX}${row.version}`).toString('base64url')
+export function cursorAfter(version: bigint): string {
+  return Buffer.from(`${CURSOR_PREFIX}${version}`).toString('base64url')
 }
 
 /** `undefined` for a foreign cursor. */
-function cursorVersion(cursor: string): bigint | undefined {
+export function cursorVersion(cursor: string): bigint | undefined {
   const digits = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1]
   return digits === undefined ? undefined : BigInt(digits)
 }
@@ -163,7 +172,7 @@ export async function createLedgerHandlers(queries: Queries) {
       const hasMore = rows.length > limit
       const body = {
         data: page.map((row) => entryView(row, accountId)),
-        pagination: { limit, hasMore, nextCursor: hasMore && last ? cursorAfter(last) : null },
+        pagination: { limit, hasMore, nextCursor: hasMore && last ? cursorAfter(last.version) : null },
       }
       return { status: 200, body }
     },

@@ -54,6 +54,7 @@ export interface DeliveryRow {
   readonly notificationId: string
   readonly eventType: EventType
   readonly operationId: string
+  readonly externalId: string | null
   readonly correlationId: string | null
   readonly state: DeliveryState
   readonly attemptCount: number
@@ -64,7 +65,6 @@ export interface DeliveryRow {
 /** `null` disables a filter. */
 type ListParameters = [
   webhookId: string | null,
-  state: string | null,
   eventType: string | null,
   operationId: string | null,
   correlationId: string | null,
@@ -77,46 +77,66 @@ type ListParameters = [
 
 // With a running attempt, the time of the next one is unknown.
 const COLUMNS = `d.id, d.created_at AS "createdAt", d.endpoint_id AS "webhookId", d.notification_id AS "notificationId",
-          n.event_type AS "eventType", n.operation_id AS "operationId", o.correlation_id AS "correlationId", d.state,
+          n.event_type AS "eventType", n.operation_id AS "operationId", o.external_id AS "externalId",
+          o.correlation_id AS "correlationId", d.state,
           d.attempts AS "attemptCount", CASE WHEN d.leased_until IS NULL THEN d.due_at END AS "nextAttemptAt",
           d.finished_at AS "finishedAt"`
 
 // Bounds without OR use the index, however deep the page.
-const FILTERED = `($1::uuid IS NULL OR d.endpoint_id = $1) AND ($2::text IS NULL OR d.state = $2)
-         AND ($3::text IS NULL OR n.event_type = $3) AND ($5::text IS NULL OR o.correlation_id = $5)
-         AND d.created_at >= coalesce($6::timestamptz, '-infinity') AND d.created_at < coalesce($7::timestamptz, 'infinity')
-         AND (d.created_at, d.id) < (coalesce($8::timestamptz, 'infinity'),
-                                     coalesce($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`
+const FILTERED = `($1::uuid IS NULL OR d.endpoint_id = $1)
+         AND ($2::text IS NULL OR n.event_type = $2) AND ($4::text IS NULL OR o.correlation_id = $4)
+         AND d.created_at >= coalesce($5::timestamptz, '-infinity') AND d.created_at < coalesce($6::timestamptz, 'infinity')
+         AND (d.created_at, d.id) < (coalesce($7::timestamptz, 'infinity'),
+                                     coalesce($8::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`
 
-const NEWEST_FIRST = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $10'
+const NEWEST_FIRST = 'ORDER BY d.created_at DESC, d.id DESC LIMIT $9'
+
+/** The state is a literal, so that the planner uses the index of that state: `delivery_failed`, `delivery_due`. */
+const STATES: Readonly<Record<DeliveryState | 'any', string>> = {
+  any: 'true',
+  PENDING: "d.state = 'PENDING' AND d.due_at IS NOT NULL",
+  DELIVERED: "d.state = 'DELIVERED'",
+  FAILED: "d.state = 'FAILED'",
+  CANCELLED: "d.state = 'CANCELLED'",
+}
+
+/** A statement for each state. */
+function byState<Made>(make: (state: string, condition: string) => Made): Readonly<Record<keyof typeof STATES, Made>> {
+  const entries = Object.entries(STATES).map(([state, condition]) => [state, make(state.toLowerCase(), condition)])
+  return Object.fromEntries(entries) as Record<keyof typeof STATES, Made>
+}
 
 /** Uses `delivery_listed`: the newest of each endpoint, then the newest of all. */
-const listDeliveriesStatement = statement<ListParameters, DeliveryRow>(
-  'webhooks.listDeliveries',
-  `SELECT d.*
+const listDeliveriesStatements = byState((state, condition) =>
+  statement<ListParameters, DeliveryRow>(
+    `webhooks.listDeliveries.${state}`,
+    `SELECT d.*
      FROM endpoint e
     CROSS JOIN LATERAL (
       SELECT ${COLUMNS}
         FROM delivery d
         JOIN notification n ON n.id = d.notification_id
         LEFT JOIN operation o ON o.id = n.operation_id
-       WHERE d.endpoint_id = e.id AND ${FILTERED}
+       WHERE d.endpoint_id = e.id AND ${condition} AND ${FILTERED}
        ${NEWEST_FIRST}) AS d
-    WHERE ($1::uuid IS NULL OR e.id = $1) AND $4::uuid IS NULL
+    WHERE ($1::uuid IS NULL OR e.id = $1) AND $3::uuid IS NULL
     ORDER BY d."createdAt" DESC, d.id DESC
-    LIMIT $10`,
-  { isLong: true },
+    LIMIT $9`,
+    { isLong: true },
+  ),
 )
 
 /** Uses `notification_once` and `delivery_once`: an operation has few notifications. */
-const listOfOperationStatement = statement<ListParameters, DeliveryRow>(
-  'webhooks.listDeliveriesOfOperation',
-  `SELECT ${COLUMNS}
+const listOfOperationStatements = byState((state, condition) =>
+  statement<ListParameters, DeliveryRow>(
+    `webhooks.listDeliveriesOfOperation.${state}`,
+    `SELECT ${COLUMNS}
      FROM notification n
      JOIN delivery d ON d.notification_id = n.id
      LEFT JOIN operation o ON o.id = n.operation_id
-    WHERE n.operation_id = $4 AND ${FILTERED}
+    WHERE n.operation_id = $3 AND ${condition} AND ${FILTERED}
     ${NEWEST_FIRST}`,
+  ),
 )
 
 /**
@@ -130,9 +150,9 @@ function listDeliveries(queries: Queries, query: DeliveriesQuery, limit: number)
   if (from !== null && until !== null && until < from)
     throw invalidField('until', 'out_of_range', 'until must not be before from')
   const after = placeAfter(query.cursor)
-  return queries.rows(query.operation_id === undefined ? listDeliveriesStatement : listOfOperationStatement, [
+  const statements = query.operation_id === undefined ? listDeliveriesStatements : listOfOperationStatements
+  return queries.rows(statements[query.state ?? 'any'], [
     query.webhook_id ?? null,
-    query.state ?? null,
     query.event_type ?? null,
     query.operation_id ?? null,
     query.correlation_id ?? null,

@@ -62,6 +62,8 @@ export function consoleOn(database: Database, clock = steppedClock(), more: obje
     search: async (q: string) => (await read('searchOperations', { query: { q } })).data,
     detail: (id: string) => read('getOperation', { params: { id } }),
     overview: () => read('getOverview', {}),
+    entries: (query: object = {}) => read('listEntries', { query }),
+    reconciliation: () => read('getReconciliation', {}),
     changes: (query: object, context: Partial<RequestContext> = {}) => read('listChanges', { query }, context),
     auditTrail: (query: object = {}) => read('listAudit', { query }),
     proposals: async () => (await read('listProposals', {})).data,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Database } from '../../src/platform/db/database.ts'
+import { dayOf } from '../../src/platform/sao-paulo.ts'
 import { administer, openTestDatabase, planOf, testDatabase } from '../support/database.ts'
+import { wallNow } from '../support/wall-clock.ts'
 import { consoleOn } from './fixture.ts'
 
 /** Reads of the console with a million operations: prints figures, and compares plans. */
@@ -50,12 +52,13 @@ test('every read of the console is by index with a million operations', async (t
       return pool.rows(query, values)
     },
   }
-  const { list, search, detail, overview, changes, auditTrail, clock } = consoleOn(noting)
+  const { list, search, detail, overview, entries, reconciliation, changes, auditTrail, clock } = consoleOn(noting)
   const id = (n: number) =>
     n
       .toString(16)
       .padStart(32, '0')
       .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const earlyMs = wallNow() - 11 * 24 * 60 * 60 * 1_000
   const deep = (await list({ limit: 100, to: '2026-01-15' })).pagination.nextCursor
   const reads: Readonly<Record<string, (round: number) => Promise<unknown>>> = {
     list: () => list(),
@@ -84,6 +87,11 @@ test('every read of the console is by index with a million operations', async (t
       await changes({})
     },
     audit: () => auditTrail(),
+    entries: () => entries({ account: 'settlement', limit: 100 }),
+    'entries of an early day': () =>
+      entries({ account: 'settlement', from: dayOf(earlyMs), to: dayOf(earlyMs), limit: 100 }),
+    'entries of an operation': (n) => entries({ account: 'settlement', operation_id: id(n * 30_000 + 2) }),
+    reconciliation: () => reconciliation(),
   }
   for (const [name, read] of Object.entries(reads)) {
     t.diagnostic(`${name}: ${await measured(read)}`)

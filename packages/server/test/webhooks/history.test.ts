@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createHistoryHandlers } from '../../src/webhooks/history.ts'
+import { administer, notingTexts, planOf, testDatabase } from '../support/database.ts'
 import { answering, startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, type WebhookProcess, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
@@ -199,4 +201,27 @@ test('[webhooks.18] [webhooks.22] instants beyond the years that a database writ
   const params = { webhook_id: webhookId }
   const { body } = await world.handlers.recoverWebhook({ ...bare, query: undefined, params, body: { since: first } })
   assert.partialDeepStrictEqual(body, { deliveries: 0, hasMore: false })
+})
+
+test('[webhooks.18] failed and waiting deliveries are found among many delivered ones by an index of their state', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await administer(
+    url,
+    `SET session_replication_role = replica;
+     INSERT INTO endpoint (id, url, events, created_at, since) VALUES (gen_random_uuid(), 'https://loja.example', '{}', now(), now());
+     INSERT INTO delivery (id, notification_id, endpoint_id, state, due_at, delivered_at, created_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), (SELECT id FROM endpoint), CASE n WHEN 1 THEN 'FAILED' WHEN 2 THEN 'PENDING' ELSE 'DELIVERED' END,
+            CASE n WHEN 2 THEN now() END, CASE WHEN n > 2 THEN now() END, now() - n * interval '1 minute'
+       FROM generate_series(1, 20000) n;
+     ANALYZE`,
+  )
+  const { texts, noting } = notingTexts(database)
+  const { listWebhookDeliveries } = createHistoryHandlers(noting)
+  for (const [state, index] of [
+    ['FAILED', /Scan.* using delivery_failed|Bitmap Index Scan on delivery_failed/],
+    ['PENDING', /Scan.* using delivery_due|Bitmap Index Scan on delivery_due/],
+  ] as const) {
+    await listWebhookDeliveries({ ...bare, query: { state } })
+    assert.match(await planOf(url, texts.pop() ?? ''), index)
+  }
 })

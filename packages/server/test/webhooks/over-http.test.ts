@@ -14,7 +14,9 @@ test('[webhooks.18] [webhooks.21] a merchant finds what a request led to by its 
   const { data } = await pix.until(path, ({ data }) => data[0]?.state === 'DELIVERED')
   assert.equal(data.length, 1)
   const [delivery] = data
-  assert.partialDeepStrictEqual(delivery, { operationId: created.body.id, correlationId: 'checkout 77' })
+  assert.partialDeepStrictEqual(delivery, {
+    ...{ operationId: created.body.id, externalId: 'order-1', correlationId: 'checkout 77' },
+  })
   assert.deepEqual((await pix.get(`/webhook-delivery?operation_id=${created.body.id}`)).data, data)
   assert.deepEqual((await pix.get(`${path}&from=2999-01-01T00:00:00Z`)).data, [])
 
