@@ -141,6 +141,8 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   getSession: ['viewer', 'operator', 'approver', 'admin'],
   endSession: ['viewer', 'operator', 'approver', 'admin'],
   listSessions: ['viewer', 'operator', 'approver', 'admin'],
+  getReconciliation: ['viewer', 'operator', 'approver', 'admin'],
+  listEntries: ['viewer', 'operator', 'approver', 'admin'],
   revokeSession: ['viewer', 'operator', 'approver', 'admin'],
   listOperations: ['viewer', 'operator', 'approver', 'admin'],
   getOperation: ['viewer', 'operator', 'approver', 'admin'],
