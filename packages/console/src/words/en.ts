@@ -1044,7 +1044,7 @@ export const en: Words = {
   details: 'Details',
   reason: 'Reason',
   reasonHint: 'For the audit trail.',
-  apiKey: 'API key',
+  apiKey: 'Ordered by',
   correlationId: 'Correlation id',
   bytes: 'Bytes as text',
   erased: 'Erased, as its time is over.',

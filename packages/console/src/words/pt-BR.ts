@@ -1091,7 +1091,7 @@ export const ptBR = {
   details: 'Detalhes',
   reason: 'Motivo',
   reasonHint: 'Fica na auditoria.',
-  apiKey: 'Chave de API',
+  apiKey: 'Pedido por',
   correlationId: 'ID de correlação',
   bytes: 'Bytes como texto',
   erased: 'Apagado, pois o prazo de guarda terminou.',
