@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { generateApiKey } from '@pixgate/spec'
+import { ptBR } from '../src/words/pt-BR.ts'
 import { browser, server, skip, testPages } from './support/pages.ts'
 
 testPages('examples', { colorScheme: 'dark', locale: 'pt-BR', width: 320 })
@@ -50,5 +51,17 @@ test('a new key is shown once: it is in no storage, not in the address, and gone
   await page.locator('dialog button').last().click()
   await page.locator('dialog').waitFor({ state: 'detached' })
   assert.ok(!(await page.content()).includes(apiKey))
+  await page.close()
+})
+
+test('the kill switch is shown as it was just set, although the overview may be older', { skip }, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  await page.goto(`${server.address}/console/limits`)
+  const { suspend, resume } = ptBR.overview.switch
+  await page.getByRole('button', { name: suspend }).click()
+  await page.locator('dialog input').fill('Incidente 42')
+  await page.locator('dialog button[type=submit]').click()
+  await page.getByRole('button', { name: resume }).waitFor()
   await page.close()
 })

@@ -128,7 +128,7 @@ function Row({ row }: { readonly row: AuditRow }) {
   const who = row.actorName ?? actors[row.actor] ?? row.actor
   return (
     <tr>
-      <td>
+      <td className={css.what}>
         {actions[row.action] ?? <code>{row.action}</code>}
         <span className={dataCss.narrow}>
           <span className={listCss.small}>

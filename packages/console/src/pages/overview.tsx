@@ -239,6 +239,9 @@ export function PayoutSwitch({ isEnabled }: { readonly isEnabled: boolean }) {
   )
 }
 
+/** The service computes the overview once in this time. */
+const OVERVIEW_MS = 2_000
+
 function SwitchDialog({ isEnabled, onClose }: { readonly isEnabled: boolean; readonly onClose: () => void }) {
   const words = useWords()
   const text = words.overview.switch
@@ -247,12 +250,15 @@ function SwitchDialog({ isEnabled, onClose }: { readonly isEnabled: boolean; rea
     mutationFn: async () => {
       const seen = isEnabled ? undefined : await call<typeof getCashOutSwitch>('GET', '/operator/cash-out-switch')
       const body = { enabled: !isEnabled, reason, ...(seen && { version: seen.version }) }
-      await call<typeof setCashOutSwitch>('PUT', '/operator/cash-out-switch', { body })
+      return call<typeof setCashOutSwitch>('PUT', '/operator/cash-out-switch', { body })
     },
-    onSuccess: () => {
+    onSuccess: (cashOut) => {
       announce(isEnabled ? text.suspended : text.resumed)
       onClose()
-      return client.invalidateQueries({ queryKey: ['overview'] })
+      const { queryKey } = reads.overview()
+      client.setQueryData(queryKey, (seen) => seen && { ...seen, health: { ...seen.health, cashOut } })
+      // Until then the service may answer the overview from before.
+      setTimeout(() => void client.invalidateQueries({ queryKey: ['overview'] }), OVERVIEW_MS)
     },
   })
   const submit = (event: FormEvent) => {

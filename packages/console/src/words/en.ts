@@ -1148,6 +1148,7 @@ export const en: Words = {
     reason: 'Reason',
     pixCode: 'Pix code',
     operationId: 'Operation',
+    correlationId: 'Correlation id',
   },
   deliveries: {
     states: { PENDING: 'Queued', DELIVERED: 'Delivered', FAILED: 'Failed', CANCELLED: 'Cancelled' },

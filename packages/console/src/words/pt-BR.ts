@@ -1200,6 +1200,7 @@ export const ptBR = {
     reason: 'Motivo',
     pixCode: 'Pix Copia e Cola',
     operationId: 'Operação',
+    correlationId: 'ID de correlação',
   },
   deliveries: {
     states: {
