@@ -67,6 +67,7 @@ export const subjects: readonly Subject[] = [
 
 /** A running service with callers. */
 export interface Living {
+  readonly url: string
   readonly watched: Watched
   /** Measures the subject with a number of callers, after a warm-up. */
   measure(callers: number): Promise<Measured>
@@ -92,6 +93,7 @@ export async function startLiving(after: After, subject: Subject, options: Pixga
     ...(charges && { charges }),
   })
   return {
+    url,
     watched,
     measure: (count) => measureWarm(callers, watched, loadOf(count)),
     measureAt: (server, call) => {

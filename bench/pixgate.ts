@@ -21,6 +21,7 @@ export interface Process {
 export interface Pixgate extends Process {
   readonly databaseUrl: string
   readonly postgres: BenchPostgres
+  readonly adminToken: string
   /** Signs the bank's events. */
   readonly partnerSecret: string
   /** The service's database, to prepare data and read results. */
@@ -94,6 +95,7 @@ export async function startPixgate(after: After, options: PixgateOptions = {}): 
     send,
     apiKey,
     pid,
+    adminToken,
     partnerSecret,
     database,
     startApi,

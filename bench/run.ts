@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Benchmark, BenchmarkOptions } from './benchmark.ts'
 import { cashOut } from './cash-out.ts'
+import { consoles } from './consoles.ts'
 import { engine } from './engine.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
@@ -14,7 +15,7 @@ import { strangers } from './strangers.ts'
  * `npm run bench` lists the benchmarks; `npm run bench -- engine start` runs two of them. README.md explains the figures.
  * `npm run bench -- life --of payout --callers 64 --rounds 1` runs a part; its result is printed and not stored.
  */
-const benchmarks: readonly Benchmark[] = [engine, cashOut, notify, receivers, life, start, strangers]
+const benchmarks: readonly Benchmark[] = [engine, cashOut, notify, receivers, life, start, strangers, consoles]
 
 const stops: (() => Promise<unknown>)[] = []
 

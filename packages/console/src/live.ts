@@ -9,7 +9,7 @@ import { ApiError, call, client } from './api.ts'
 const NAME = 'pixgate-changes'
 const WAIT_SECONDS = 20
 const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000]
-/** Lists are read again at most once in this time, however much changes. */
+/** Lists, and everything after a reset, are read again at most once in this time, however much changes. */
 const LISTS_MS = 1_000
 
 interface Change {
@@ -50,25 +50,28 @@ const LISTS = new Set([
   ...['webhook', 'deliveries', 'entries', 'reconciliation'],
 ])
 
-let listsAt = 0
-let isListsDue = false
+let renewedAt = 0
+let due: 'lists' | 'everything' | undefined
 
-function renewLists(): void {
-  if (isListsDue) return
-  isListsDue = true
+function renew(what: 'lists' | 'everything'): void {
+  const isWaiting = due !== undefined
+  if (due !== 'everything') due = what
+  if (isWaiting) return
   setTimeout(
     () => {
-      isListsDue = false
-      listsAt = performance.now()
-      void client.invalidateQueries({ predicate: ({ queryKey }) => LISTS.has(String(queryKey[0])) })
+      const isDue =
+        due === 'everything' ? (kind: unknown) => kind !== 'session' : (kind: unknown) => LISTS.has(String(kind))
+      due = undefined
+      renewedAt = performance.now()
+      void client.invalidateQueries({ predicate: ({ queryKey }) => isDue(queryKey[0]) })
     },
-    Math.max(0, listsAt + LISTS_MS - performance.now()),
+    Math.max(0, renewedAt + LISTS_MS - performance.now()),
   )
 }
 
 function apply({ isReset, changes }: News): void {
   if (isReset) {
-    void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+    renew('everything')
     return
   }
   if (changes.length === 0) return
@@ -77,7 +80,7 @@ function apply({ isReset, changes }: News): void {
     predicate: ({ queryKey: [kind, path] }) =>
       OF_ONE.has(String(kind)) && ids.has(String(path).slice(String(path).lastIndexOf('/') + 1)),
   })
-  renewLists()
+  renew('lists')
 }
 
 /** @returns a function that ends it */

@@ -26,9 +26,10 @@ const OVERLAP_MS = 5_000
 const CONTINUED_MS = 60_000
 
 /** More changes are a reset: reading what is shown again costs less. */
-const NAMED_MAX = 1_000
+const NAMED_MAX = 100
 
-const READ_MAX = 20_000
+/** Beyond, at some hundred payments a second, each look is a reset. */
+const READ_MAX = 2_000
 
 const WAITING_MAX = 500
 
@@ -75,27 +76,25 @@ function timeOf(cursor: string): number {
   return Number(text)
 }
 
-interface MoveRow {
-  readonly kind: Change['kind']
-  readonly id: string
-  readonly version: number
-  readonly at: number
-}
-
-const selectMoves = statement<[since: string], MoveRow>(
+const selectMoves = statement<[since: string], Change>(
   'console.moves',
-  `SELECT kind, operation_id AS id, version, at FROM move WHERE at >= $1::timestamptz LIMIT ${READ_MAX}`,
+  `SELECT kind, operation_id AS id, version FROM move WHERE at >= $1::timestamptz LIMIT ${READ_MAX}`,
 )
 
-interface Seen extends MoveRow {
-  /** Time of the look that found it. Cursors are such times, as commits may be out of order. */
-  readonly seenAt: number
+interface Look {
+  /** Cursors are times of looks, as commits may be out of order. */
+  readonly at: number
+  /** Found by it first. */
+  readonly found: readonly Change[]
 }
 
 /** The moves of the last minute, each once. */
 class Changes {
   readonly #needs: ChangesNeeds
-  readonly #seen = new Map<string, Seen>()
+  /** The oldest first. */
+  #looks: Look[] = []
+  /** Of the latest look: what it read, as the next one reads a part of it again. */
+  #read = new Set<string>()
   #lookedAt = 0
   /** Everything since then is known. */
   #knownSince = Number.POSITIVE_INFINITY
@@ -118,9 +117,9 @@ class Changes {
   /** The latest change of each operation since a look. */
   since(time: number): Change[] {
     const latest = new Map<string, Change>()
-    for (const { kind, id, version, seenAt } of this.#seen.values()) {
-      if (seenAt <= time) continue
-      if (version > (latest.get(id)?.version ?? 0)) latest.set(id, { kind, id, version })
+    for (const { found } of this.#looks.slice(this.#looks.findLastIndex(({ at }) => at <= time) + 1)) {
+      for (const change of found)
+        if (change.version > (latest.get(change.id)?.version ?? 0)) latest.set(change.id, change)
     }
     return [...latest.values()]
   }
@@ -142,27 +141,32 @@ class Changes {
   }
 
   #look(): Promise<void> {
-    this.#looking ??= this.#read().finally(() => {
+    this.#looking ??= this.#readMoves().finally(() => {
       this.#looking = undefined
     })
     return this.#looking
   }
 
-  async #read(): Promise<void> {
+  async #readMoves(): Promise<void> {
     const now = Math.max(this.#needs.clock.now(), this.#lookedAt + 1)
     const earliest = now - CONTINUED_MS
     // After a pause everything in between is read; the first look of a process reads a minute.
     const since = Math.max(this.#lookedAt, earliest) - OVERLAP_MS
     const rows = await this.#needs.database.rows(selectMoves, [instantParameter(since)])
-    for (const row of rows) {
-      const key = `${row.id} ${row.version}`
-      if (!this.#seen.has(key)) this.#seen.set(key, { ...row, seenAt: now })
+    const known = this.#read
+    this.#read = new Set(rows.map(keyOf))
+    if (rows.length < READ_MAX) {
+      this.#looks = this.#looks.filter(({ at }) => at >= earliest)
+      this.#looks.push({ at: now, found: rows.filter((row) => !known.has(keyOf(row))) })
+      this.#knownSince = Math.max(Math.min(this.#knownSince, this.#lookedAt || earliest), earliest)
+    } else {
+      this.#looks = []
+      this.#knownSince = now
     }
-    for (const [key, { seenAt, at }] of this.#seen) {
-      if (Math.max(seenAt, at) < earliest - OVERLAP_MS) this.#seen.delete(key)
-    }
-    const isWhole = rows.length < READ_MAX
-    this.#knownSince = isWhole ? Math.max(Math.min(this.#knownSince, this.#lookedAt || earliest), earliest) : now
     this.#lookedAt = now
   }
+}
+
+function keyOf({ id, version }: Change): string {
+  return `${id} ${version}`
 }
