@@ -13,6 +13,7 @@ const event = Type.Object(
     position: int64({ ...place, minimum: 1, description: 'Its place in the feed: 1, 2, 3 without a gap' }),
     id: { ...uuid, description: 'The `webhook-id` of its deliveries' },
     type: eventTypeName,
+    cursor: Type.String({ maxLength: 64, description: 'To be sent next by a reader that has handled this event' }),
     createdAt: instant,
     body: Type.String({
       maxLength: limits.bodyMaxBytes,
@@ -24,18 +25,19 @@ const event = Type.Object(
   { title: 'FeedEvent', description: 'A notification, as endpoints receive it, and its place in the feed.' },
 )
 
+/** Example of a cursor: an encoded position and id. */
+export const CURSOR_EXAMPLE = 'djE6MTA0MjoyYjNjNGQ1ZTZmNzA'
+
 const eventExample = {
   position: 1042,
   id: '0198c0df-11b2-7000-8000-2b3c4d5e6f70',
   type: 'pix_cash_in',
+  cursor: CURSOR_EXAMPLE,
   createdAt: '2026-11-21T13:15:00.417Z',
   body: JSON.stringify(eventExamples.pix_cash_in),
   signature: 'MEQCIG0g8uMwJUa3gduODyHGILSZmzIes2HUy/qrEB5/Cp29AiBFk6B2ZFtP6OM/TbJ60cw1ywmW9WHoMs3VeLpGQZwsaw==',
   signatureKeyId: 'brBF9ATMQOcuvXdP',
 } as const
-
-/** Example of a cursor: an encoded position and id. */
-export const CURSOR_EXAMPLE = 'djE6MTA0MjoyYjNjNGQ1ZTZmNzA'
 
 /** @source rules#feed.3 */
 export const listEvents = endpoint({

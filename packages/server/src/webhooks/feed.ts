@@ -322,7 +322,7 @@ function tooManyOfKey(): Refusal {
   return new Refusal('rate_limited', { message, retryAfterSeconds: 1 })
 }
 
-/** Signs the bytes of each event with the key that was current when they were read. @source rules#feed.7 */
+/** Signs the bytes of each event with the key that was current when they were read. @source rules#feed.7, rules#feed.8 */
 async function signed({ events, signingKeyId }: FeedPage, keyring: Keyring) {
   if (keyring.signer().keyId !== signingKeyId) await keyring.refresh()
   const signer = keyring.signer()
@@ -330,6 +330,7 @@ async function signed({ events, signingKeyId }: FeedPage, keyring: Keyring) {
     position: Number(event.position),
     id: event.id,
     type: event.eventType,
+    cursor: cursorText({ position: event.position, idEnd: idEnd(event.id) }),
     createdAt: new Date(event.createdAt).toISOString(),
     body: event.body.toString('utf8'),
     signature: signer.sign(event.body),

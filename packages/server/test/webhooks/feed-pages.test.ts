@@ -33,6 +33,19 @@ test('[feed.3] pages are read one after the other, and the last cursor goes on w
   assert.deepEqual(positions(await feed.read({ cursor: none.pagination.nextCursor })), [4])
 })
 
+test('[feed.8] the cursor of an event goes on behind it, also within a page and of one type', async (t) => {
+  const world = await webhookWorld(t)
+  const feed = feedOf(world, world)
+  await world.notifyMany(4)
+  await world.fanOut.processNext()
+  const { data, pagination } = await feed.read()
+  assert.equal(data.at(-1)?.cursor, pagination.nextCursor)
+  for (const type of [undefined, 'pix_cash_in'] as const) {
+    const { cursor } = data[1] ?? assert.fail('there are four')
+    assert.deepEqual(positions(await feed.read({ cursor, ...(type && { type }) })), [3, 4])
+  }
+})
+
 test('[feed.3] a full page that is the end says that there is no more', async (t) => {
   const world = await webhookWorld(t)
   const feed = feedOf(world, world)
