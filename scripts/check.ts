@@ -9,6 +9,7 @@ import { lockFile } from './check/lock-file.ts'
 import { openapi } from './check/openapi.ts'
 import { places } from './check/places.ts'
 import { rules } from './check/rules.ts'
+import { sdkSurface } from './check/sdk-surface.ts'
 import { secrets } from './check/secrets.ts'
 import { sizes } from './check/sizes.ts'
 import { timeAndChance } from './check/time-and-chance.ts'
@@ -35,6 +36,7 @@ const checks: readonly Check[] = [
   links,
   translations,
   generated,
+  sdkSurface,
   openapi,
 ]
 

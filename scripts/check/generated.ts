@@ -8,7 +8,7 @@ export const generated: Check = {
   run: async () => {
     // Loaded lazily, because it loads the server: a fault there must not stop other checks.
     const { documents } = await import('../generate/documents.ts')
-    const expected = new Map(documents().map(({ path, content }) => [path, content]))
+    const expected = new Map([...documents()].map(({ path, content }) => [path, content]))
     const leftOver = repositoryFiles(/^docs\/generated\//).filter(
       ({ path, text }) => !expected.has(path) && text.slice(0, 200).includes(GENERATED),
     )

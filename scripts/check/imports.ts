@@ -65,6 +65,7 @@ const table: readonly Unit[] = [
 
   { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
   { unit: 'console', level: '–', mayImport: ['spec'] },
+  { unit: 'sdk', level: '–', mayImport: [] },
   { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },
 ]
 

@@ -7,12 +7,14 @@ import { errorsDocuments } from './errors.ts'
 import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
 import { openApi } from './openapi.ts'
+import { sdkSources } from './sdk.ts'
+import { sdkSurface } from './sdk-surface-text.ts'
 import { signatureVectors } from './signature-vectors.ts'
 import { statesDocument } from './states.ts'
 
-/** All generated files. */
-export function documents(): GeneratedDocument[] {
-  return [
+/** All generated files. The last is made of the sources before it, which are written by then. */
+export function* documents(): Generator<GeneratedDocument> {
+  yield* [
     statesDocument(),
     casesDocument(),
     releasesDocument(),
@@ -27,5 +29,7 @@ export function documents(): GeneratedDocument[] {
     llmsDocument(),
     configurationDocument(),
     environmentExample(),
+    ...sdkSources(),
   ]
+  yield sdkSurface()
 }

@@ -40,7 +40,7 @@ function manifestIn(folder: string) {
 }
 
 /** Types of our other packages are read from what was built of them: their sources are no part of this one. */
-function compile(source: string, built: string): void {
+export function compile(source: string, built: string): void {
   const config = join(built, '..', 'tsconfig.json')
   // Also what the types of our other packages import is found from where they were built.
   const libraries = join(built, '..', 'node_modules')
