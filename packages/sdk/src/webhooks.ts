@@ -1,0 +1,15 @@
+export { expressWebhook, fastifyWebhook, type HandleWebhook, webhookRoute } from './adapters.ts'
+export type { Notification, WebhookTest } from './generated/types.ts'
+export {
+  type FindKey,
+  type HeaderSource,
+  type PublicKeysOptions,
+  publicKeys,
+  type SignedRequest,
+  type VerifyOptions,
+  verifyDigitalSignature,
+  verifyWebhook,
+  WebhookError,
+  type WebhookEvent,
+  type WebhookFault,
+} from './verify.ts'
