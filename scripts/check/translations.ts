@@ -11,6 +11,7 @@ const TRANSLATED = [
   'docs/guides/operator.md',
   'docs/guides/privacy.md',
   'docs/guides/rotation.md',
+  'docs/guides/sdk.md',
   'docs/guides/webhook-receiver.md',
   'docs/generated/errors.md',
 ] as const

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ROOT } from '../check/repository.ts'
 
 /** The packages that others may install, by their folders; each needs only those before it. */
-export const PUBLISHED = ['brcode', 'spec', 'bank-simulator'] as const
+export const PUBLISHED = ['brcode', 'spec', 'bank-simulator', 'sdk'] as const
 
 /** What a `package.json` has of interest here. */
 interface Manifest {
@@ -12,6 +12,8 @@ interface Manifest {
   readonly version: string
   readonly exports: string | Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
+  /** Where it runs on older versions of Node.js than the rest. */
+  readonly engines?: object
 }
 
 /**
@@ -86,7 +88,7 @@ function publishedManifest(
     ),
     ...(own.bin && { bin: Object.fromEntries(Object.entries(own.bin).map(([word, path]) => [word, compiled(path)])) }),
     files: ['**/*.js', '**/*.d.ts'],
-    engines: common.engines,
+    engines: own.engines ?? common.engines,
     repository: { ...common.repository, directory },
     publishConfig: { access: 'public' },
   }

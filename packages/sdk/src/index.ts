@@ -32,7 +32,7 @@ export interface PixgateOptions extends ClientOptions {
   readonly apiKey?: string | undefined
 }
 
-/** A client for merchants. @source rules#sdk.1 */
+/** A client for merchants. @source rules#sdk.1, rules#sdk.13 */
 export class Pixgate {
   readonly cashIns: CashIns
   readonly cashOuts: CashOuts
