@@ -18,6 +18,7 @@ const table: readonly Unit[] = [
   { unit: 'brcode', level: '0', mayImport: [] },
 
   { unit: 'server/platform', level: '1', mayImport: ['0'] },
+  { unit: 'server/alerts', level: '1', mayImport: ['0', 'server/platform'] },
   { unit: 'server/audit', level: '1', mayImport: ['0', 'server/platform'] },
   { unit: 'server/banks', level: '1', mayImport: ['0', 'server/platform'] },
 

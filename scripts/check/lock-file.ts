@@ -26,6 +26,7 @@ interface Manifest {
 /** Licences that only require keeping a notice. */
 const LICENCES = new Set([
   'MIT',
+  'MIT-0',
   'ISC',
   'Apache-2.0',
   'BSD-2-Clause',

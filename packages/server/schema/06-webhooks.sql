@@ -1,4 +1,4 @@
--- Notifications, the feed of events, endpoints with their secrets, and deliveries with their attempts.
+-- Notifications, the feed of events, endpoints with their secrets, and deliveries with their attempts. Alerts to people at the end.
 
 -- A message for the merchant about an operation.
 CREATE TABLE notification (
@@ -257,3 +257,56 @@ CREATE TRIGGER append_only BEFORE TRUNCATE ON delivery_attempt
 CREATE TRIGGER attempt_kept BEFORE UPDATE ON delivery_attempt
   FOR EACH STATEMENT WHEN (current_setting('pixgate.erases', true) IS DISTINCT FROM 'yes')
   EXECUTE FUNCTION refuse_rewriting();
+
+-- Alerts to people. One row for each time that something needs a person, while a channel of alerts is configured. Ids and days only: no names,
+-- no texts.
+-- @source rules#alerts.1
+CREATE TABLE alert (
+  id         uuid PRIMARY KEY,
+  kind       text NOT NULL,
+  -- The case, the day of the close, the endpoint with its state, and so on: see alerts.ts.
+  subject    text NOT NULL,
+  -- Time at which it was noticed.
+  at         timestamptz NOT NULL,
+  -- Time at which it was found to be over. The same may be alerted again then.
+  ended_at   timestamptz,
+  -- The message that tells it. NULL: it waits for one.
+  message_id uuid
+);
+GRANT SELECT, INSERT, UPDATE (ended_at, message_id) ON alert TO pixgate_app;
+CREATE UNIQUE INDEX alert_open ON alert (kind, subject) WHERE ended_at IS NULL;
+-- The last alert about the same.
+CREATE INDEX alert_latest ON alert (kind, subject, at);
+CREATE INDEX alert_waiting ON alert (kind) WHERE message_id IS NULL;
+CREATE INDEX alert_of_message ON alert (message_id, at, id);
+
+-- A message about alerts of one kind, for each channel that it is sent to.
+CREATE TABLE alert_message (
+  id           uuid NOT NULL,
+  -- The kind with the beginning of the SHA-256 of its address: `email 0f3a…`.
+  channel      text NOT NULL,
+  kind         text NOT NULL,
+  made_at      timestamptz NOT NULL,
+  -- NULL: it was sent or given up.
+  due_at       timestamptz,
+  -- End of the lease of the attempt under way. It is the claim's token, as in `delivery`.
+  leased_until timestamptz,
+  -- Attempts that failed.
+  attempts     integer NOT NULL DEFAULT 0,
+  sent_at      timestamptz,
+  PRIMARY KEY (id, channel),
+  CONSTRAINT alert_message_sent CHECK (sent_at IS NULL OR due_at IS NULL)
+);
+GRANT SELECT, INSERT, UPDATE (due_at, leased_until, attempts, sent_at) ON alert_message TO pixgate_app;
+CREATE INDEX alert_message_due ON alert_message (channel, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX alert_message_latest ON alert_message (kind, made_at);
+
+-- Removes what was told long ago. An alert that is not over stays, so that it is not told again.
+CREATE FUNCTION forget_alerts() RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  WITH messages AS (DELETE FROM alert_message WHERE made_at < clock_timestamp() - interval '90 days'),
+  forgotten AS (
+    DELETE FROM alert WHERE ended_at IS NOT NULL AND at < clock_timestamp() - interval '90 days' RETURNING 1
+  )
+  SELECT count(*) FROM forgotten
+$$;

@@ -22,6 +22,9 @@ GRANT EXECUTE ON FUNCTION abandon_batch(uuid), forget_batches(), allowance_used(
 -- Sessions of the console.
 GRANT EXECUTE ON FUNCTION forget_sessions() TO pixgate_app;
 
+-- Alerts to people.
+GRANT EXECUTE ON FUNCTION forget_alerts() TO pixgate_app;
+
 -- Rotation of the encryption key.
 GRANT EXECUTE ON FUNCTION reseal_signing_key(text, bytea, bytea), reseal_webhook_secret(uuid, uuid, bytea, bytea)
   TO pixgate_app;

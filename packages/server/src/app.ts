@@ -1,5 +1,6 @@
 import type { OperatorRole } from '@pixgate/spec'
 import { type AccessModule, createAccessModule } from './access/index.ts'
+import { createAlertsModule } from './alerts/index.ts'
 import { createAuditKeeper } from './audit/chain.ts'
 import { auditLogins } from './audit/logins.ts'
 import { auditLimits } from './audit/trail.ts'
@@ -13,7 +14,7 @@ import { reportDrifts } from './cases/drifts.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import { createClosesModule } from './closes/closes.ts'
-import type { Config } from './config.ts'
+import { type Config, consoleUrlOf } from './config.ts'
 import { createConsoleReads } from './console/reads.ts'
 import { Sessions } from './console/sessions.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
@@ -172,7 +173,7 @@ async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answ
 
 /** Called when nothing new comes in: finishes running work and closes resources. */
 async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
-  const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins } = modules
+  const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins, alerts } = modules
   await logins.flush().catch((error: unknown) => {
     logger.error(
       { reason: String(error) },
@@ -186,6 +187,7 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
   // Stopped last, to send the notifications of the other modules.
   await webhooks.stop()
   logger.info('stopping: events, commands and deliveries are finished')
+  await alerts.close()
   await bank.close()
   await closeDatabases(databases)
 }
@@ -253,8 +255,23 @@ async function buildModules(base: Base, workers: Workers) {
     }),
     consoleReads: buildConsoleReads(base, bank, partner),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
+    alerts: buildAlerts(base),
     identityWatch,
   }
+}
+
+function buildAlerts(base: Base) {
+  const { config, databases, metrics } = base
+  return createAlertsModule({
+    ...base,
+    database: databases.work,
+    settings: config.alerts,
+    consoleUrl: consoleUrlOf(config),
+    isProduction: config.mode === 'production',
+    allowPrivate: config.webhookAllowPrivate,
+    allowedNetworks: config.webhookAllowedNetworks,
+    observer: metrics.alerts,
+  })
 }
 
 function buildConsoleReads(base: Base, bank: Bank, partner: GuardedBank) {

@@ -1,6 +1,14 @@
 import { isIP } from 'node:net'
 import { type Caps, limits } from '@pixgate/spec'
 import { Type } from 'typebox'
+import {
+  type AlertSettings,
+  alertWebhooksFault,
+  alertWebhooksOf,
+  EMAIL_PATTERN,
+  smtpUrlFault,
+} from './alerts/settings.ts'
+import { alertLanguages } from './alerts/words.ts'
 import { type ConfiguredBank, type Connector, merchantOf, merchantVariables } from './banks/bank.ts'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
@@ -54,6 +62,8 @@ const KEEP_MAX_DAYS = 36_500
 /** A cap in centavos, or `none`. @source rules#limits.10 */
 const cap = integerOrNone(1, VALUE_MAX_CENTS, 'centavos')
 const CAPS_GUIDE = 'docs/guides/operator.md#limits'
+
+const ALERTS_GUIDE = 'docs/guides/operator.md#alerts'
 
 const DEFAULT_BANK = 'pixgate'
 
@@ -275,6 +285,44 @@ export const serviceVariables = variables({
     description:
       'Private networks, each with one port, in which an admin may register endpoints. Unset: endpoints are public. Never a cloud’s metadata addresses, nor a port of this service.',
   },
+  PIXGATE_ALERT_EMAIL_TO: {
+    shape: Type.Array(Type.String({ pattern: EMAIL_PATTERN }), {
+      description: 'e-mail addresses without names, separated by commas',
+    }),
+    default: '',
+    guide: ALERTS_GUIDE,
+    description: 'People who are told by e-mail when something needs a person. Needs `PIXGATE_ALERT_SMTP_URL`.',
+  },
+  PIXGATE_ALERT_EMAIL_FROM: {
+    shape: Type.String({ pattern: EMAIL_PATTERN, description: 'an e-mail address without a name' }),
+    description: 'Sender of these e-mails.',
+  },
+  PIXGATE_ALERT_SMTP_URL: {
+    shape: Type.String({ description: 'an address such as smtps://user:password@smtp.example:465' }),
+    faultOf: smtpUrlFault,
+    secret: true,
+    description:
+      'Server that takes these e-mails. `smtps:` begins with TLS; `smtp:` changes to it, in production always unless the server is on this machine.',
+  },
+  PIXGATE_ALERT_WEBHOOK_URLS: {
+    shape: Type.String({
+      description:
+        'addresses of incoming webhooks, separated by commas; of another host than Slack’s, Discord’s or Microsoft’s with slack:, discord: or teams: before it',
+    }),
+    faultOf: alertWebhooksFault,
+    productionShape: Type.Refine(
+      Type.String({ description: 'addresses that begin with https://, or slack:https:// and so on' }),
+      (text) => alertWebhooksOf(text).every(({ url }) => url.startsWith('https:')),
+    ),
+    secret: true,
+    description:
+      'Chats that are told when something needs a person: incoming webhooks of Slack, Discord and Teams, or of services that take their form.',
+  },
+  PIXGATE_ALERT_LANGUAGE: {
+    shape: oneOf(...alertLanguages),
+    default: 'pt-BR',
+    description: 'Language of these messages.',
+  },
   PIXGATE_TRUST_PROXY: {
     shape: networksOrNone(),
     productionShape: narrowNetworks(),
@@ -349,6 +397,7 @@ export interface Config {
   readonly webhookAllowPrivate: boolean
   /** Private networks that endpoints of an admin may be in. */
   readonly webhookAllowedNetworks: readonly AllowedNetwork[]
+  readonly alerts: AlertSettings
   readonly trustProxy: readonly string[]
   /** Retention in days. */
   readonly keptDays: Readonly<Record<'callbacks' | 'notifications' | 'deliveries' | 'ended_operations', number>>
@@ -403,6 +452,15 @@ export function isProduction({ PIXGATE_MODE }: Environment): boolean {
   return PIXGATE_MODE === 'production'
 }
 
+/** Address of the console for links: its name behind a proxy that ends TLS, else this machine. `undefined`: not served. */
+export function consoleUrlOf(config: Pick<Config, 'isConsoleServed' | 'consoleHosts' | 'operatorPort' | 'port'>) {
+  const { isConsoleServed, consoleHosts, operatorPort, port } = config
+  const [host] = consoleHosts
+  const ownPort = operatorPort ?? port
+  if (!isConsoleServed || (host === undefined && ownPort === 0)) return undefined
+  return `${host === undefined ? `http://127.0.0.1:${ownPort}` : `https://${host}`}/console`
+}
+
 /**
  * Refuses the owner's login in a production server, where it would be in the memory of a process exposed to strangers.
  * @source rules#database.11
@@ -432,6 +490,7 @@ export function environmentFaults(
     ...unreadLines(places, known),
     ...unchosenMode(environment, table),
     ...ownPorts(environment),
+    ...incompleteEmail(environment),
     ...(isProduction(environment) ? [...plainHttp(environment), ...sharedConsole(environment)] : []),
   ]
 }
@@ -500,6 +559,15 @@ function ownPorts(environment: Environment): string[] {
     .map(([name]) => `PIXGATE_WEBHOOK_ALLOWED_NETWORKS must not have the port of ${name}`)
 }
 
+/** Alerts by e-mail need all three settings. @source rules#alerts.7 */
+function incompleteEmail(environment: Environment): string[] {
+  const isSet = (name: string) => Boolean(environment[name] || environment[fileVariable(name)])
+  const [missing, set] = [EMAIL.filter((name) => !isSet(name)), EMAIL.filter(isSet)]
+  return set.length === 0 ? [] : missing.map((name) => `${name} must be set, as ${set.join(' and ')} is`)
+}
+
+const EMAIL = ['PIXGATE_ALERT_EMAIL_TO', 'PIXGATE_ALERT_EMAIL_FROM', 'PIXGATE_ALERT_SMTP_URL']
+
 /** Refuses to serve others in clear text. @source rules#production.4 */
 function plainHttp({ HOST, PIXGATE_TRUST_PROXY }: Environment): string[] {
   const host = HOST || serviceVariables.HOST.default
@@ -554,6 +622,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     webhookAllowedNetworks: allowedNetworksOf(values.PIXGATE_WEBHOOK_ALLOWED_NETWORKS ?? ''),
+    alerts: alertsOf(values),
     trustProxy: values.PIXGATE_TRUST_PROXY.filter((network) => network !== NONE),
     keptDays: {
       callbacks: values.PIXGATE_KEEP_PERSONAL_DATA_DAYS,
@@ -593,6 +662,15 @@ function withoutLogin(text: string): string {
   url.username = ''
   url.password = ''
   return url.href
+}
+
+function alertsOf(values: ServiceValues): AlertSettings {
+  const { PIXGATE_ALERT_EMAIL_TO: to, PIXGATE_ALERT_EMAIL_FROM: from, PIXGATE_ALERT_SMTP_URL: smtpUrl } = values
+  return {
+    email: from === undefined || smtpUrl === undefined ? undefined : { from, to, smtpUrl },
+    webhooks: alertWebhooksOf(values.PIXGATE_ALERT_WEBHOOK_URLS ?? ''),
+    language: values.PIXGATE_ALERT_LANGUAGE,
+  }
 }
 
 function limitsOf(values: ServiceValues): Config['limits'] {

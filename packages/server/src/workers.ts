@@ -1,6 +1,7 @@
+import type { BankLook } from './alerts/index.ts'
 import { type Base, certificatesOf, type Modules } from './app.ts'
 import { breakerStateOf } from './banks/breaker.ts'
-import { createCertificateWatch } from './banks/certificates.ts'
+import { createCertificateWatch, urgencyOf } from './banks/certificates.ts'
 import { forgetPast } from './engine/engine.ts'
 import { createClockWatch, createHealthStore, createLateWorkWatch } from './health/index.ts'
 import { endLockHolders } from './platform/db/lock-holders.ts'
@@ -23,6 +24,7 @@ export function startWorkers(base: Base, modules: Modules, workers: Workers): vo
     modules
   const { databases, config, logger, metrics } = base
   const { keptDays } = config
+  const { alerts } = modules
   const start = starting(base)
   auditKeeper.begin()
   startAll(start, workers, [
@@ -35,6 +37,7 @@ export function startWorkers(base: Base, modules: Modules, workers: Workers): vo
     ['daily-close', MINUTE, closes.processNext],
     ['audit', MINUTE, auditKeeper.processNext],
     ['retention', MINUTE, createErasing({ database: databases.work, logger, keptDays, observer: metrics.retention })],
+    ...(alerts.isOff ? [] : [['alerts', 10 * SECOND, alerts.processNext] as const]),
     ['engine-past', 60 * MINUTE, once(() => forgetPast(databases.work))],
   ])
   webhooks.start(start)
@@ -51,8 +54,10 @@ export function startWatch(base: Base, modules: Modules, workers: Workers): void
   })
   const lookAtClock = createClockWatch({ clock, databaseNow, logger })
   const lookAtCertificates = createCertificateWatch({ certificates: certificatesOf(modules), clock, logger })
+  const { alerts } = modules
   const look = async () => {
     lookAtCertificates()
+    if (!alerts.isOff) await alerts.observe(lookAtBank(base, modules))
     await lookAtClock()
     await lookAtWork()
   }
@@ -63,6 +68,18 @@ export function startWatch(base: Base, modules: Modules, workers: Workers): void
     // Uses that are not written yet are lost in a crash.
     ['last-used', 10 * SECOND, once(() => modules.access.writeLastUsed())],
   ])
+}
+
+/** What this process knows of its bank without asking it. */
+function lookAtBank({ clock }: Base, modules: Modules): BankLook {
+  const { partner } = modules
+  const breakers = [partner.allowedSends(), partner.allowedCharges()].map(breakerStateOf)
+  const now = clock.now()
+  return {
+    isBreakerOpen: breakers.some((state) => state !== 'closed'),
+    isUnanswered: partner.standing().problem !== undefined,
+    certificates: certificatesOf(modules)().map((one) => ({ ...one, urgency: urgencyOf(one, now) })),
+  }
 }
 
 function startAll(start: StartWorker, workers: Workers, rows: readonly Row[]): void {

@@ -8,7 +8,7 @@ import { readSandboxConfig, sandboxVariables } from '../../sandbox/src/config.ts
 import { type Bank, connector, lacking } from '../src/banks/bank.ts'
 import { banks } from '../src/banks/banks.ts'
 import { pixgateBankConfig, pixgateBankVariables } from '../src/banks/pixgate/config.ts'
-import { databaseUrlFault, readConfig, serviceVariables } from '../src/config.ts'
+import { consoleUrlOf, databaseUrlFault, readConfig, serviceVariables } from '../src/config.ts'
 import {
   type Environment,
   readVariables,
@@ -38,10 +38,18 @@ const ALL_SECRETS: Environment = {
   PIXGATE_PARTNER_SECRET_PREVIOUS: `${CANARY}-previous`,
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
   PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: `${CANARY}-inbound-previous`,
+  PIXGATE_ALERT_SMTP_URL: `smtps://pixgate:${CANARY}@smtp.example`,
+  PIXGATE_ALERT_WEBHOOK_URLS: `https://hooks.slack.com/services/${CANARY}`,
 }
 
 /** What production wants beside a static key of the bank. */
 const ADDRESSES: Environment = { PIXGATE_PARTNER_ADDRESSES: '203.0.113.7' }
+
+/** What alerts by e-mail want beside the secret address of their server. */
+const EMAIL: Environment = {
+  PIXGATE_ALERT_EMAIL_TO: 'ana@loja.example, plantao@loja.example',
+  PIXGATE_ALERT_EMAIL_FROM: 'pixgate@loja.example',
+}
 
 /** A directory that goes with the test. */
 function temporaryDirectory(t: TestContext): string {
@@ -443,7 +451,7 @@ test('[config.2] the sandbox takes a database, proxies and secrets that producti
 })
 
 test('[config.2] production refuses one value for two secrets, and names both', () => {
-  const names = rows.filter(({ name, secret }) => secret && !name.endsWith('_URL')).map(({ name }) => name)
+  const names = rows.filter(({ name, secret }) => secret && !/_URLS?$/.test(name)).map(({ name }) => name)
   assert.equal(names.length, 11)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
@@ -471,7 +479,8 @@ test('[config.1] whatever has a secret’s name is a secret', () => {
   for (const { name, secret } of rows) {
     assert.equal(
       secret ?? false,
-      /TOKEN|SECRET|_KEY(_PREVIOUS)?$|DATABASE_URL|MIGRATION_URL/.test(name) && !name.endsWith('PIX_KEY'),
+      /TOKEN|SECRET|_KEY(_PREVIOUS)?$|DATABASE_URL|MIGRATION_URL|SMTP_URL|WEBHOOK_URLS/.test(name) &&
+        !name.endsWith('PIX_KEY'),
       name,
     )
   }
@@ -570,6 +579,66 @@ test('[config.9] a bank on another machine needs a mode that was chosen', () => 
   }
 })
 
+test('[alerts.7] alerts are off where nothing is set, and e-mail needs its three settings', () => {
+  const { email, webhooks, language } = readConfig(ALONE).alerts
+  assert.deepEqual([email, webhooks, language], [undefined, [], 'pt-BR'])
+  const all = { ...EMAIL, PIXGATE_ALERT_SMTP_URL: `smtp://mail.example` }
+  assert.deepEqual(readConfig({ ...ALONE, ...all }).alerts.email, {
+    from: 'pixgate@loja.example',
+    to: ['ana@loja.example', 'plantao@loja.example'],
+    smtpUrl: 'smtp://mail.example',
+  })
+  for (const name of Object.keys(all)) assert.deepEqual(faulty({ ...ALONE, ...all, [name]: '' }), [name])
+})
+
+test('[alerts.7] an address that cannot be used, or would add a header, is refused without being shown', () => {
+  const isRefused = (name: string, value: string, environment: Environment = ALONE) => {
+    const all = { ...environment, ...EMAIL, PIXGATE_ALERT_SMTP_URL: 'smtp://mail.example', [name]: value }
+    assert.deepEqual(faulty(all), [name], value)
+  }
+  for (const value of [
+    `https://mail.example`,
+    `smtp://user:${CANARY}`,
+    `smtps://mail.example/?tls.rejectUnauthorized=false#${CANARY}`,
+    `smtps://user:${CANARY}%@mail.example`,
+  ]) {
+    isRefused('PIXGATE_ALERT_SMTP_URL', value)
+  }
+  for (const value of ['loja.example', 'Ana <ana@loja.example>', 'a@loja.example\r\nBcc: b@loja.example']) {
+    isRefused('PIXGATE_ALERT_EMAIL_TO', value)
+    isRefused('PIXGATE_ALERT_EMAIL_FROM', value)
+  }
+  for (const value of [
+    `https://chat.example/${CANARY}`,
+    `slack:ftp://chat.example/${CANARY}`,
+    `https://hooks.slack.com/services/a,teams:https://user:${CANARY}@chat.example/`,
+  ]) {
+    isRefused('PIXGATE_ALERT_WEBHOOK_URLS', value)
+  }
+  isRefused('PIXGATE_ALERT_WEBHOOK_URLS', 'slack:http://chat.example/', PRODUCTION)
+})
+
+test('[alerts.7] the service of a webhook is known by its host, or said', () => {
+  const PIXGATE_ALERT_WEBHOOK_URLS = [
+    'https://hooks.slack.com/services/T0/B0/x',
+    'https://discord.com/api/webhooks/1/x',
+    'https://loja.webhook.office.com/webhookb2/x',
+    'slack:https://mattermost.loja.example/hooks/x',
+  ].join(', ')
+  assert.deepEqual(
+    readConfig({ ...ALONE, PIXGATE_ALERT_WEBHOOK_URLS }).alerts.webhooks.map(({ kind }) => kind),
+    ['slack', 'discord', 'teams', 'slack'],
+  )
+})
+
+test('[alerts.5] links lead to the console by its name, else to this machine, or nowhere', () => {
+  const urlOf = (environment: Environment) => consoleUrlOf(readConfig({ ...ALONE, ...environment }))
+  assert.equal(urlOf({}), 'http://127.0.0.1:8080/console')
+  assert.equal(urlOf({ PIXGATE_OPERATOR_PORT: '8090' }), 'http://127.0.0.1:8090/console')
+  assert.equal(urlOf({ PIXGATE_CONSOLE_HOSTS: 'pix.example' }), 'https://pix.example/console')
+  assert.equal(urlOf({ PIXGATE_CONSOLE: 'false' }), undefined)
+})
+
 test('[config.8] every secret may stand in a file, and line breaks at its end do not count', (t) => {
   const directory = temporaryDirectory(t)
   const file = (name: string, text: string) => {
@@ -579,7 +648,7 @@ test('[config.8] every secret may stand in a file, and line breaks at its end do
   // The owner's login is none of a server's: migration.test.ts.
   const secrets = rows.filter(({ name, secret }) => secret && name !== 'PIXGATE_MIGRATION_URL').map(({ name }) => name)
   const files = secrets.map((name) => [`${name}_FILE`, file(name, `${ALL_SECRETS[name]}\r\n\n`)])
-  const others = Object.entries({ ...PRODUCTION, ...ADDRESSES }).filter(([name]) => !secrets.includes(name))
+  const others = Object.entries({ ...PRODUCTION, ...ADDRESSES, ...EMAIL }).filter(([name]) => !secrets.includes(name))
   const config = readConfig(Object.fromEntries([...others, ...files]))
   assert.equal(config.adminToken, ALL_SECRETS.PIXGATE_ADMIN_TOKEN)
   assert.equal(config.databaseUrl, ALL_SECRETS.DATABASE_URL)

@@ -170,6 +170,17 @@ export const limits = {
   /** Default and maximum time for which a secret signs beside the next one. @source rules#webhook-secrets.2 */
   webhookSecretOverlapSeconds: 86_400,
   webhookSecretOverlapMaxSeconds: 604_800,
+  /** Minimum time between two alerts about the same. @source rules#alerts.2 */
+  alertAgainMs: 1_800_000,
+  /** Minimum time between two messages of a kind, and alerts that a message lists. @source rules#alerts.3 */
+  alertMessageEveryMs: 300_000,
+  alertLinesMax: 10,
+  /** Waits after failed attempts; the last one repeats until the maximum of attempts. @source rules#alerts.4 */
+  alertRetryDelaysMs: [60_000, 300_000, 900_000, 1_800_000, 3_600_000],
+  alertAttemptsMax: 24,
+  alertTimeoutMs: 15_000,
+  /** Closes that are looked at. */
+  alertCloseAgeMs: 604_800_000,
   publicKeyMaxAgeSeconds: 300,
   /** Maximum age of published keys in an answer. @source rules#signing-keys.5 */
   publishedKeysAgeMs: 1_000,

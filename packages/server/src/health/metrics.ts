@@ -93,6 +93,7 @@ export function createCounted(registry: Registry, bankCalls: readonly BankCall[]
     ...harmless(bankMetrics(registry, bankCalls)),
     inbox: harmless(inboxMetrics(registry)),
     deliveries: harmless(deliveryMetrics(registry)),
+    alerts: harmless(alertMetrics(registry)),
     ...harmless(tripWireMetrics(registry)),
     ...harmless(databaseMetrics(registry)),
     ...workerMetrics(registry),
@@ -275,6 +276,16 @@ function deliveryMetrics(registry: Registry) {
       if (state !== 'PENDING') ended.inc({ state: state.toLowerCase() })
     },
   }
+}
+
+function alertMetrics(registry: Registry) {
+  const attempts = new Counter({
+    name: 'pixgate_alert_attempts_total',
+    help: 'Attempts of this process to send an alert to people, by kind of channel and outcome; given_up was the last one',
+    labelNames: ['channel', 'outcome'],
+    registers: [registry],
+  })
+  return { onAttempt: (channel: string, outcome: string) => attempts.inc({ channel, outcome }) }
 }
 
 function databaseMetrics(registry: Registry) {

@@ -5,6 +5,7 @@ import { cashIn, cashOut, endpointStates, refundIn, serviceEndpoints } from '@pi
 import { Registry } from 'prom-client'
 import { parse } from 'yaml'
 import { REFUSAL_REASONS } from '../../src/access/refusals.ts'
+import { alertWebhookKinds } from '../../src/alerts/settings.ts'
 import type { BreakerName } from '../../src/banks/breaker.ts'
 import type { RefusedCall } from '../../src/banks/calls.ts'
 import { CERTIFICATE_OWNERS } from '../../src/banks/certificates.ts'
@@ -41,6 +42,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   pixgate_inbox_outcomes: { outcome: EVENT_OUTCOMES },
   pixgate_deliveries: { state: ['pending', 'to_fan_out'] },
   pixgate_endpoints: { state: endpointStates },
+  pixgate_alert_attempts: { channel: ['email', ...alertWebhookKinds], outcome: ['sent', 'failed', 'given_up'] },
   pixgate_deliveries_ended: { state: ['delivered', 'failed'] },
   pixgate_http_request_duration_seconds: {
     status_class: ['1xx', '2xx', '3xx', '4xx', '5xx'],

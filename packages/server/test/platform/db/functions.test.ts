@@ -13,6 +13,7 @@ const CALLED_BY_SERVER = [
   'erase_deliveries(integer,integer)',
   'erase_ended_operations(integer,integer)',
   'erase_notifications(integer,integer)',
+  'forget_alerts()',
   'forget_allowances()',
   'forget_batches()',
   'forget_sessions()',
