@@ -17,7 +17,7 @@ export interface AskedBy {
   /** `Idempotency-Key` with its scope; `null` without one. */
   readonly idempotencyKey: string | null
   readonly madeBy: MadeBy
-  /** The operator who created the API key; `null` or absent: the administrative token, or unknown. */
+  /** The operator who orders, or who created the API key; `null` or absent: the administrative token, or unknown. */
   readonly keyMadeBy?: string | null | undefined
   readonly caps?: Caps | undefined
   /** Nothing is decided after this request has timed out. */
@@ -34,7 +34,9 @@ export function identityOf(endpoint: string, context: RequestContext): AskedBy {
   const key = idempotencyKeyOf(headers)
   const idempotencyKey = key === null ? null : `${caller.id} ${endpoint} ${key}`
   const madeBy = { caller: caller.id, address: remoteAddress }
-  return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps, keyMadeBy: caller.keyMadeBy }
+  // Only operators have a name.
+  const keyMadeBy = caller.keyMadeBy ?? (caller.name === undefined ? undefined : caller.id)
+  return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps, keyMadeBy }
 }
 
 /** Equal hashes mean equal requests. @source rules#external-id.3 */
