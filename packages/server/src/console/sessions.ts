@@ -101,6 +101,11 @@ const activeOperatorStatement = statement<[id: string], { name: string; role: Op
   "SELECT name, role FROM credential WHERE kind = 'operator' AND id = $1 AND deactivated_at IS NULL",
 )
 
+const endByHashStatement = statement<[hash: Buffer, now: string], { id: string; operatorId: string }>(
+  'console.end_session_of_cookie',
+  `UPDATE session SET ends_at = $2 WHERE hash = $1 AND ends_at > $2 RETURNING id, operator_id AS "operatorId"`,
+)
+
 /** Endpoints that a cookie opens. @source rules#console.2 */
 const OF_CONSOLE = /^\/(?:operator|console)\//
 
@@ -115,8 +120,8 @@ function cookieNameOf(mode: ConsoleOptions['mode'], port: number | undefined): s
 /** The value of a cookie; `undefined` where it is missing or sent twice. */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '').split(';').flatMap((pair) => {
-    const at = pair.indexOf('=')
-    return pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : []
+    const [key = '', ...value] = pair.split('=')
+    return key.trim() === name ? [value.join('=').trim()] : []
   })
   return values.length === 1 ? values[0] : undefined
 }
@@ -148,6 +153,8 @@ export class Sessions {
   readonly #needs: SessionNeeds
   /** By the hex of the hash, for as long as API keys are. */
   readonly #cached = new LRUCache<string, { readonly session: OpenSession; readonly readAt: number }>({ max: 1_000 })
+  /** Counts ended sessions: one that was looked up meanwhile is not remembered. */
+  #ends = 0
   /** One-time links by the hex of their code's hash. */
   readonly #links = new Map<string, { readonly operatorId: string; readonly endsAt: number }>()
 
@@ -180,8 +187,10 @@ export class Sessions {
     if (!isFromConsole(context)) throw new Refusal('unauthorized')
     const caller = link ? await this.#operatorOfLink(link) : await operatorOfToken(this.#needs, token, context)
     const secret = randomBytes(SECRET_BYTES).toString('base64url')
-    const session = await insertSession(this.#needs, caller, secret, context)
-    return { caller: { ...caller, session }, cookie: `${cookieNameOf(mode, context.localPort)}=${secret}` }
+    const name = cookieNameOf(mode, context.localPort)
+    const session = await insertSession(this.#needs, caller, secret, context, cookieOf(context.headers.cookie, name))
+    this.#forgetCached()
+    return { caller: { ...caller, session }, cookie: `${name}=${secret}` }
   }
 
   /** @returns false for an unknown session, or one that the caller may not end */
@@ -193,7 +202,7 @@ export class Sessions {
       await audit(this.#needs, queries, context, 'console.session_ended', { session: id, of: found.operatorId })
       return true
     })
-    this.#cached.clear()
+    this.#forgetCached()
     return ended
   }
 
@@ -220,6 +229,11 @@ export class Sessions {
     return this.setCookie(`${cookieNameOf(this.#needs.mode, port)}=`, 0)
   }
 
+  #forgetCached(): void {
+    this.#ends += 1
+    this.#cached.clear()
+  }
+
   async #find(secret: string): Promise<OpenSession | undefined> {
     const { database, clock } = this.#needs
     const hash = sha256Hex(secret)
@@ -227,8 +241,9 @@ export class Sessions {
     const known = this.#cached.get(hash)
     if (known && now - known.readAt < limits.apiKeyCacheMs && known.session.endsAt > now) return known.session
     const parameters = [Buffer.from(hash, 'hex'), instantParameter(now - IDLE_MS), instantParameter(now)] as const
+    const ends = this.#ends
     const [session] = await database.rows(findStatement, [...parameters])
-    if (session) this.#cached.set(hash, { session, readAt: now })
+    if (session && ends === this.#ends) this.#cached.set(hash, { session, readAt: now })
     else this.#cached.delete(hash)
     return session
   }
@@ -261,18 +276,30 @@ async function operatorOfToken(
   return caller
 }
 
-async function insertSession(needs: SessionNeeds, caller: Caller, secret: string, context: RequestContext) {
+/** @param before the cookie of the browser, whose session ends */
+async function insertSession(
+  needs: SessionNeeds,
+  caller: Caller,
+  secret: string,
+  context: RequestContext,
+  before: string | undefined,
+) {
   const { database, clock, ids } = needs
   const id = ids.uuid()
   const now = clock.now()
   const endsAt = now + LASTS_MS
+  const times = [instantParameter(now), instantParameter(endsAt)] as const
   const userAgent = context.headers['user-agent']?.slice(0, 256) ?? null
   await database.transaction(async (queries) => {
     await queries.rows(forgetStatement, [])
+    const by = { ...context, caller }
+    const ended = before === undefined ? [] : await queries.rows(endByHashStatement, [sha256(before), times[0]])
+    for (const { id: session, operatorId: of } of ended) {
+      await audit(needs, queries, by, 'console.session_ended', { session, of })
+    }
     const hash = sha256(secret)
-    const times = [instantParameter(now), instantParameter(endsAt)] as const
     await queries.rows(insertStatement, [id, caller.id, hash, context.remoteAddress, userAgent, ...times])
-    await audit(needs, queries, { ...context, caller }, 'console.session_started', { session: id })
+    await audit(needs, queries, by, 'console.session_started', { session: id })
   })
   return { id, endsAt }
 }

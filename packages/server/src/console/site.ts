@@ -107,7 +107,7 @@ export function createConsoleRoutes(consoleHosts: readonly string[]): BoundEndpo
     const site = await reading
     if (site === undefined) {
       reading = undefined
-      return { status: 503, headers: { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }, body: NOT_BUILT }
+      return { status: 503, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: NOT_BUILT }
     }
     const file = site.files.get(path) ?? (path.startsWith('assets/') ? undefined : site.files.get(''))
     if (file === undefined) throw new Refusal('not_found')
@@ -115,7 +115,6 @@ export function createConsoleRoutes(consoleHosts: readonly string[]): BoundEndpo
     return {
       status: 200,
       headers: {
-        ...HEADERS,
         'content-type': file.type,
         'cache-control': file.caching,
         vary: 'accept-encoding',
@@ -147,6 +146,7 @@ function route(
       responses: { 200: { description: 'A page or an asset' }, 503: { description: 'The console is not built' } },
       errors: ['misdirected_request', 'not_found'],
     },
+    headers: HEADERS,
     handle: ({ params, context }) => answer(context, (params as { readonly '*'?: string })['*'] ?? ''),
   }
 }

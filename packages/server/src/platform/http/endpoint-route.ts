@@ -42,6 +42,8 @@ export type UntypedHandler = (input: {
 export interface BoundEndpoint {
   readonly endpoint: Endpoint
   readonly handle: UntypedHandler
+  /** Headers of each of its answers, refusals included. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Binds every endpoint of a table to its handler; a missing handler is a type error. */
@@ -65,7 +67,10 @@ export interface RouteDependencies {
  * poll.
  * @source rules#http.5, rules#http.14
  */
-export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies: RouteDependencies): RouteOptions {
+export function endpointRoute(
+  { endpoint, handle, headers: own }: BoundEndpoint,
+  dependencies: RouteDependencies,
+): RouteOptions {
   const { authenticate, eventLoop, strangers } = dependencies
   const { auth, responses } = endpoint
   const readParams = endpoint.params && compileParamsReader(endpoint.params)
@@ -78,6 +83,7 @@ export function endpointRoute({ endpoint, handle }: BoundEndpoint, dependencies:
   /** @returns the reply of a streamed answer, so that Fastify waits for its end; otherwise nothing */
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     request.endpoint = endpoint
+    if (own) reply.headers(own)
     const { id: correlationId, headers, raw } = request
     const remoteAddress = clientAddress(request.ip, raw.socket.remoteAddress)
     const isGone = () => raw.socket.destroyed
