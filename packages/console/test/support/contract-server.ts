@@ -20,8 +20,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** `empty`: lists without rows; `error`: every read fails; `logged-out`: no session. */
-export type Answers = 'examples' | 'empty' | 'error' | 'logged-out'
+/**
+ * `empty`: lists without rows; `error`: every read fails; `logged-out`: no session. A function makes the text of each
+ * field that has no form of its own, of this length at most.
+ */
+export type Answers = 'examples' | 'empty' | 'error' | 'logged-out' | ((maxLength: number) => string)
 
 /** The sandbox's controls for the console have paths of their own. */
 const ofSandbox = [
@@ -56,8 +59,13 @@ function answerApi(response: ServerResponse, method: string, path: string, answe
   const endpoint = endpointOf(method, path)
   const [status = '404', answer] = Object.entries(endpoint?.responses ?? {})[0] ?? []
   if (answer === undefined) return problem(response, 404, 'not_found')
+  const told = isSession ? ofAdmin(answer.example) : answer.example
   const example =
-    answers === 'empty' ? withoutRows(answer.example) : isSession ? ofAdmin(answer.example) : answer.example
+    answers === 'empty'
+      ? withoutRows(answer.example)
+      : typeof answers === 'function'
+        ? withTexts(answer.schema, told, answers)
+        : told
   response.writeHead(Number(status), { 'content-type': answer.contentType ?? 'application/json' })
   response.end(typeof example === 'string' ? example : JSON.stringify(example))
 }
@@ -66,6 +74,44 @@ function withoutRows(example: unknown): unknown {
   if (typeof example !== 'object' || example === null) return example
   const lists = ['data', 'entries'].filter((name) => name in example)
   return { ...example, ...Object.fromEntries(lists.map((name) => [name, []])) }
+}
+
+interface Shape {
+  readonly type?: string
+  readonly enum?: unknown
+  readonly const?: unknown
+  readonly format?: string
+  readonly pattern?: string
+  readonly maxLength?: number
+  readonly anyOf?: readonly Shape[]
+  readonly items?: Shape
+  readonly properties?: Readonly<Record<string, Shape>>
+}
+
+/** Texts that the service itself makes. */
+const OWN = ['status', 'statusBefore', 'statusAfter', 'address', 'version', 'node', 'postgres', 'bank']
+
+/** Ids, instants and names of states keep their form; the pages count on it. */
+function hasForm({ enum: values, const: only, format = '', pattern }: Shape): boolean {
+  if (values !== undefined || only !== undefined || /^(?:uuid|date|date-time)$/.test(format)) return true
+  return pattern !== undefined && !new RegExp(pattern, 'v').test('<b onload=a>')
+}
+
+/** The example with another text in each field, also in those that it leaves empty. */
+function withTexts(shape: Shape = {}, value: unknown, text: (maxLength: number) => string): unknown {
+  const { anyOf, type, maxLength = 300, items, properties } = shape
+  if (anyOf) return withTexts(anyOf.find((one) => one.type !== 'null') ?? {}, value, text)
+  if (typeof value === 'string' || (value === null && type === 'string')) {
+    return hasForm(shape) ? value : text(maxLength)
+  }
+  if (Array.isArray(value)) return value.map((one) => withTexts(items, one, text))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      name,
+      OWN.includes(name) && typeof part === 'string' ? part : withTexts(properties?.[name], part, text),
+    ]),
+  )
 }
 
 /** Who may make keys and operators; without rows it is an operator, who may not. */

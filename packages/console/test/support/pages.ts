@@ -15,11 +15,11 @@ export const skip = hasBrowser ? (isBuilt ? false : 'the console is not built') 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
-const PAGES = [
+export const PAGES = [
   ...['/', '/payments', `/payments/${ID}`, '/cases', `/cases/${ID}`, '/approvals', '/unknown'],
   ...['/statement', '/ledger', '/closes', '/closes/2026-11-22', '/webhooks', `/webhooks/${ID}`],
 ]
-const ADMINISTRATION = ['/keys', '/people', '/limits', '/audit', '/system', '/sandbox']
+export const ADMINISTRATION = ['/keys', '/people', '/limits', '/audit', '/system', '/sandbox']
 
 /** The first button that opens a dialog of a page, by its place. */
 const DIALOGS: Readonly<Record<string, string>> = {
