@@ -51,11 +51,21 @@ function notice(error: unknown): void {
 client.getQueryCache().config.onError = notice
 client.getMutationCache().config.onError = notice
 
+/** Between the tabs of a browser, whose cookie is one: who is logged in, or nobody. */
+const tabs = new BroadcastChannel('pixgate-session')
+
+tabs.onmessage = ({ data }: MessageEvent<string | null>) => {
+  const before = client.getQueryData<Session>(reads.session().queryKey)
+  if (before && before.operator.id !== data) location.reload()
+  else setExpired(false)
+}
+
 type Credential = { readonly token: string } | { readonly link: string }
 
 /** Logs in and goes on where the person was. What another person had open is forgotten. */
 export async function logIn(credential: Credential): Promise<void> {
   const session = await call<typeof startSession>('POST', '/console/session', { body: credential })
+  tabs.postMessage(session.operator.id)
   const { queryKey } = reads.session()
   const before = client.getQueryData<Session>(queryKey)
   if (before && before.operator.id !== session.operator.id) return location.reload()
@@ -67,6 +77,7 @@ export async function logIn(credential: Credential): Promise<void> {
 /** Ends the session, here and at the service, and forgets all that was read. */
 export async function logOut(): Promise<void> {
   await call('DELETE', '/console/session').catch(notice)
+  tabs.postMessage(null)
   sessionStorage.clear()
   location.reload()
 }

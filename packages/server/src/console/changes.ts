@@ -31,6 +31,7 @@ const NAMED_MAX = 100
 /** Beyond, at some hundred payments a second, each look is a reset. */
 const READ_MAX = 2_000
 
+/** Requests that wait as long as they ask. Beyond them each waits for one look, or their consoles would ask at once again. */
 const WAITING_MAX = 500
 
 /** The module. Its `close` answers all waiting requests. @source rules#console.10 */
@@ -42,7 +43,8 @@ export function createChanges(needs: ChangesNeeds) {
       const after = query.cursor === undefined ? undefined : timeOf(query.cursor)
       await changes.look()
       if (after === undefined || changes.isTooOld(after)) return answer(changes.lookedAt, after !== undefined, [])
-      const endsAt = performance.now() + (waiting < WAITING_MAX ? (query.wait ?? 0) * 1_000 : 0)
+      const waitMs = (query.wait ?? 0) * 1_000
+      const endsAt = performance.now() + (waiting < WAITING_MAX ? waitMs : Math.min(waitMs, LOOK_EVERY_MS))
       waiting += 1
       try {
         while (!isClosed && !isGone() && changes.since(after).length === 0 && performance.now() < endsAt) {

@@ -149,6 +149,23 @@ test('[console.10] a cursor older than a minute is a reset; all that wait share 
   await assert.rejects(reads.changes({ cursor: 'eA' }), { code: 'validation_error' })
 })
 
+test('[console.10] among too many waiting consoles each still waits for the next look', async (t) => {
+  const { database } = await testDatabase(t)
+  const looked = Promise.withResolvers<void>()
+  const { changes, close } = consoleOn(database, steppedClock(), { pause: { for: () => looked.promise } })
+  const { cursor } = await changes({})
+  let answered = 0
+  const waiting = Array.from({ length: 501 }, async () => {
+    await changes({ cursor, wait: 20 })
+    answered += 1
+  })
+  await changes({ cursor, wait: 0 })
+  assert.equal(answered, 0)
+  close()
+  looked.resolve()
+  await Promise.all(waiting)
+})
+
 test('[console.10] moves of the last seconds are found by their time, not among all', async (t) => {
   const { url, database } = await testDatabase(t)
   await administer(
