@@ -6,6 +6,7 @@ import { consoles } from './consoles.ts'
 import { engine } from './engine.ts'
 import { life } from './life.ts'
 import { notify } from './notify.ts'
+import { receipts } from './receipts.ts'
 import { receivers } from './receivers.ts'
 import { print, store } from './report.ts'
 import { start } from './start.ts'
@@ -15,7 +16,17 @@ import { strangers } from './strangers.ts'
  * `npm run bench` lists the benchmarks; `npm run bench -- engine start` runs two of them. README.md explains the figures.
  * `npm run bench -- life --of payout --callers 64 --rounds 1` runs a part; its result is printed and not stored.
  */
-const benchmarks: readonly Benchmark[] = [engine, cashOut, notify, receivers, life, start, strangers, consoles]
+const benchmarks: readonly Benchmark[] = [
+  engine,
+  cashOut,
+  notify,
+  receivers,
+  life,
+  start,
+  strangers,
+  consoles,
+  receipts,
+]
 
 const stops: (() => Promise<unknown>)[] = []
 

@@ -46,6 +46,8 @@ const table: readonly Unit[] = [
   { unit: 'server/closes', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'server/bank-statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
 
+  { unit: 'server/receipts', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+
   { unit: 'server/console', level: '5b', mayImport: ['0', '1', '2', '3', '4', '4b', '5'] },
 
   // config.ts, process.ts and other files beside main.ts.

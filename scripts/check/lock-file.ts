@@ -36,6 +36,8 @@ const LICENCES = new Set([
   'CC0-1.0',
   'PostgreSQL',
   'Unlicense',
+  // Fonts; a document that embeds one is free.
+  'OFL-1.1',
 ])
 
 /** Required settings of `.npmrc`. */

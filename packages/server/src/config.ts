@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type Caps, limits } from '@pixgate/spec'
+import { type Caps, limits, normaliseDocument } from '@pixgate/spec'
 import { Type } from 'typebox'
 import {
   type AlertSettings,
@@ -166,6 +166,10 @@ export const serviceVariables = variables({
     description: 'The encryption key before it: opens what that one sealed, until `rewrap-keys` has sealed it anew.',
   },
   ...merchantVariables,
+  PIXGATE_MERCHANT_DOCUMENT: {
+    shape: Type.Refine(Type.String({ description: 'a CPF or CNPJ' }), (text) => normaliseDocument(text) !== null),
+    description: 'CPF or CNPJ of the merchant, for receipts. Unset: the Pix key, if that is one.',
+  },
   PIXGATE_FEE_CASH_IN_CENTS: {
     shape: integer(0, FEE_MAX_CENTS, 'centavos'),
     default: '0',
@@ -378,6 +382,8 @@ export interface Config {
   readonly encryptionKeys: EncryptionKeys
   readonly bank: ConfiguredBank
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
+  /** `undefined`: known only if the Pix key is one. */
+  readonly merchantDocument: string | undefined
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly limits: { readonly caps: Caps; readonly newRecipientMs: number }
@@ -604,6 +610,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     encryptionKeys: { current: values.PIXGATE_ENCRYPTION_KEY, previous: values.PIXGATE_ENCRYPTION_KEY_PREVIOUS },
     bank,
     merchant: merchantOf(values),
+    merchantDocument: values.PIXGATE_MERCHANT_DOCUMENT,
     feeCashIn: {
       cents: BigInt(values.PIXGATE_FEE_CASH_IN_CENTS),
       basisPoints: BigInt(values.PIXGATE_FEE_CASH_IN_BPS),

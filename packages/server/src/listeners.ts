@@ -17,6 +17,7 @@ import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { isForOperators } from './platform/http/openapi.ts'
 import { createHttpServer, type HttpServer, listeningUrl } from './platform/http/server.ts'
 import type { WatchedEventLoop } from './platform/runtime.ts'
+import { createReceiptHandlers } from './receipts/index.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { apiInfo } from './reference/info.ts'
 import { refundInDecider } from './refund-in/index.ts'
@@ -131,11 +132,13 @@ const selectStandby = statement<[], { isStandby: boolean }>(
 )
 
 function handlersOf(base: Base, modules: Modules, hasSimulatedBank: boolean) {
+  const { mode, caseApprovalFromCents: approvalFromCents, merchant, merchantDocument } = base.config
   const ofMerchant = {
     ...modules.access.handlers,
     ...modules.cashIns.handlers,
     ...modules.cashOuts.handlers,
     ...modules.refunds.handlers,
+    ...createReceiptHandlers({ ...base, ...modules, merchant: { ...merchant, document: merchantDocument } }),
     ...createBalanceHandlers(base.databases.api),
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
@@ -144,7 +147,6 @@ function handlersOf(base: Base, modules: Modules, hasSimulatedBank: boolean) {
     ...operatorHandlersOf(base, modules),
     ...modules.closes.handlers,
   }
-  const { mode, caseApprovalFromCents: approvalFromCents } = base.config
   const facts = { mode, version: apiInfo.version, hasSimulatedBank, approvalFromCents }
   return {
     ...ofMerchant,

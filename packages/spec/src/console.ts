@@ -8,6 +8,7 @@ import { type Endpoint, endpoint } from './endpoint.ts'
 import { type AccountCode, accounts, entryOperations, ledgerAccount, listLedgerEntries } from './ledger.ts'
 import { limits } from './limits.ts'
 import { operatorRole } from './operators.ts'
+import { getCashInReceipt, getCashOutReceipt, getRefundInReceipt } from './receipts.ts'
 import { refundErrors } from './refund-in/index.ts'
 import {
   ACTION_NAME,
@@ -1104,6 +1105,24 @@ export const sharedWithOperators = {
   ),
   listOperatorLedger: forOperators(listLedgerEntries, 'listOperatorLedger', '/operator/ledger', 'viewer'),
   getOperatorQrCode: forOperators(getCashInQrCode, 'getOperatorQrCode', '/operator/cash-ins/{id}/qrcode', 'viewer'),
+  getOperatorChargeReceipt: forOperators(
+    getCashInReceipt,
+    'getOperatorChargeReceipt',
+    '/operator/cash-ins/{id}/receipt',
+    'viewer',
+  ),
+  getOperatorPayoutReceipt: forOperators(
+    getCashOutReceipt,
+    'getOperatorPayoutReceipt',
+    '/operator/cash-outs/{id}/receipt',
+    'viewer',
+  ),
+  getOperatorRefundReceipt: forOperators(
+    getRefundInReceipt,
+    'getOperatorRefundReceipt',
+    '/operator/refunds/{id}/receipt',
+    'viewer',
+  ),
   cancelOperatorCharge: forOperators(
     cancelCashIn,
     'cancelOperatorCharge',

@@ -47,6 +47,20 @@ export function maskReported(text: string | null | undefined): string | null {
   return document === null ? null : maskDocument(document)
 }
 
+/**
+ * A document for a receipt, as banks print it: a CPF masked, a CNPJ whole. A CPF that the bank has masked stays.
+ * @returns `null` for anything but a CPF or CNPJ
+ * @source rules#receipt.4
+ */
+export function receiptDocument(text: string | null | undefined): string | null {
+  const document = text ? normaliseDocument(text) : null
+  if (document === null) return MASKED_CPF.test(text ?? '') ? (text ?? null) : null
+  return document.length === 11 ? maskDocument(document) : document.replace(CNPJ_PARTS, '$1.$2.$3/$4-$5')
+}
+
+const MASKED_CPF = /^\*{3}\.\d{3}\.\d{3}-\*{2}$/
+const CNPJ_PARTS = /^(.{2})(.{3})(.{3})(.{4})(.{2})$/
+
 /** The last two characters are modulo-11 check digits over all characters before each. */
 function hasCheckDigits(document: string, weights: readonly number[]): boolean {
   const base = document.slice(0, -2)

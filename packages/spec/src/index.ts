@@ -21,6 +21,7 @@ import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
 import { createOperator, deactivateOperator, listOperators } from './operators.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
+import { getCashInReceipt, getCashOutReceipt, getRefundInReceipt } from './receipts.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import {
@@ -74,6 +75,7 @@ export * from './order.ts'
 export * from './partner.ts'
 export * from './patterns.ts'
 export * from './pix-key.ts'
+export * from './receipts.ts'
 export * from './refund-in/index.ts'
 export * from './releases.ts'
 export * from './response-headers.ts'
@@ -93,6 +95,7 @@ const businessEndpoints = {
   createCashIn,
   getCashIn,
   getCashInQrCode,
+  getCashInReceipt,
   cancelCashIn,
   listCashIns,
   listIncomingTransactions,
@@ -100,9 +103,11 @@ const businessEndpoints = {
   createCashOut,
   createCashOutFromQrCode,
   getCashOut,
+  getCashOutReceipt,
   listCashOuts,
   createRefundIn,
   getRefundIn,
+  getRefundInReceipt,
   listRefundIns,
   getBalance,
   getLedgerEntry,

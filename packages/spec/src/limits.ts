@@ -23,6 +23,9 @@ export const limits = {
   qrCodeMinPixels: 128,
   qrCodeMaxPixels: 2_000,
   qrCodeDefaultPixels: 300,
+  /** Receipts made at a time, and those that wait for it. @source rules#receipt.7 */
+  receiptsAtOnce: 2,
+  receiptsWaiting: 50,
   /** A code with surrounding white space. */
   pixCodeInputMaxLength: 1_024,
   /** Lists. @source rules#lists.1 */

@@ -60,6 +60,12 @@ export const responseHeaders = {
     example: 'attachment; filename="pixgate-2026-11-22.csv"',
     isAlwaysThere: true,
   },
+  'Content-Security-Policy': {
+    description: 'On a page: that it loads and runs nothing.',
+    schema: Type.String(),
+    example: "default-src 'none'",
+    isAlwaysThere: false,
+  },
   Vary: {
     description: 'The request headers on which the answer depends.',
     schema: Type.String(),

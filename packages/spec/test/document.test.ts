@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { maskDocument, normaliseCnpj, normaliseCpf, normaliseDocument } from '../src/document.ts'
+import { maskDocument, normaliseCnpj, normaliseCpf, normaliseDocument, receiptDocument } from '../src/document.ts'
 
 const cpfs = ['52998224725', '11144477735', '39053344705', '93541134780', '00000000191', '12345678909']
 const cnpjs = [
@@ -76,4 +76,15 @@ test('[documents.1] another check digit never passes', () => {
 test('[documents.2] a receipt shows only the middle of a document', () => {
   assert.equal(maskDocument('52998224725'), '***.982.247-**')
   assert.equal(maskDocument('12ABC34501DE35'), '**.ABC.345/01DE-**')
+})
+
+test('[receipt.4] a receipt shows the middle of a CPF and all of a CNPJ, and nothing that is neither', () => {
+  assert.deepEqual(['52998224725', '12abc34501de35', '***.982.247-**', '***', '123', null].map(receiptDocument), [
+    '***.982.247-**',
+    '12.ABC.345/01DE-35',
+    '***.982.247-**',
+    null,
+    null,
+    null,
+  ])
 })

@@ -1,7 +1,7 @@
-import type { refundPayment, sharedWithOperators } from '@pixgate/spec'
+import { type ReceiptKind, receiptStatuses, type refundPayment, type sharedWithOperators } from '@pixgate/spec'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
-import { call, client, type Operation, order } from '../api.ts'
+import { call, client, type Operation, order, readFile } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
 import { useMay, useSession } from '../session.tsx'
 import { Button, Field, Input, ReasonField, useAmountError } from '../ui/controls.tsx'
@@ -9,6 +9,7 @@ import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { useWords } from '../words/words.tsx'
+import { saveFile } from './csv.ts'
 import css from './payment.module.css'
 
 /** What can be done with an operation, and why some of it cannot be done now. */
@@ -38,11 +39,44 @@ export function PaymentActions({ operation }: { readonly operation: Operation })
           {words.payment.actions[action.action]}
         </Button>
       ))}
+      <Receipt operation={operation} />
       <CopyCurl id={operation.id} />
       {open?.action === 'refund' && <RefundDialog operation={operation} action={open} onClose={close} />}
       {open?.action === 'cancel' && <CancelDialog id={operation.id} onClose={close} />}
     </div>
   )
+}
+
+function Receipt({ operation: { id, kind, status } }: { readonly operation: Operation }) {
+  const text = useWords().payment.receipt
+  const [error, setError] = useState<Error>()
+  if (!isReceiptKind(kind) || !receiptStatuses[kind].includes(status)) return null
+  const path = `/operator/${RECEIPTS_OF[kind]}/${id}/receipt`
+  const print = () => {
+    // Opened at the click, as browsers refuse windows that open later.
+    const page = window.open('', '_blank')
+    readFile(path, { format: 'html' }).then(
+      ({ content }) => page?.location.replace(URL.createObjectURL(content)),
+      (error: Error) => {
+        page?.close()
+        setError(error)
+      },
+    )
+  }
+  const save = () => saveFile(path, { format: 'pdf' }).catch(setError)
+  return (
+    <>
+      <Button onClick={print}>{text.print}</Button>
+      <Button onClick={save}>{text.pdf}</Button>
+      {error && <ErrorNotice error={error} />}
+    </>
+  )
+}
+
+const RECEIPTS_OF = { cash_in: 'cash-ins', cash_out: 'cash-outs', refund_in: 'refunds' } as const
+
+function isReceiptKind(kind: Operation['kind']): kind is ReceiptKind {
+  return kind in receiptStatuses
 }
 
 function CopyCurl({ id }: { readonly id: string }) {

@@ -284,6 +284,7 @@ const payment: Words['payment'] = {
     id: 'Id at Pixgate',
   },
   actions: { refund: 'Refund', cancel: 'Cancel charge' },
+  receipt: { print: 'Receipt', pdf: 'Receipt as PDF' },
   refund: {
     title: 'Refund the payer',
     hint: (name) => `The amount goes back to ${name} by Pix, through the bank.`,

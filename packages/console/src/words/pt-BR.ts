@@ -320,6 +320,7 @@ const payment = {
     id: 'ID no Pixgate',
   },
   actions: { refund: 'Devolver', cancel: 'Cancelar cobrança' },
+  receipt: { print: 'Comprovante', pdf: 'Comprovante em PDF' },
   refund: {
     title: 'Devolver ao pagador',
     hint: (name: string) => `O valor volta por Pix para ${name}, pelo banco.`,

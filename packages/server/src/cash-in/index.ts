@@ -29,6 +29,7 @@ export {
   type RefundEvent,
   type ReturnInDoubt,
   refundableCents,
+  refundedCents,
   returnedPayment,
   returnInDoubt,
   returningCents,

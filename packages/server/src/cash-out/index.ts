@@ -8,8 +8,8 @@ import { bookedMovement, bookedReturn, type CashOutInput } from './cash-out.ts'
 import { type CashOutTerms, createCashOutCommands, createCashOutStore } from './commands.ts'
 import { createCashOutJobs, decodeQrCode } from './jobs.ts'
 
-export type { CashOutInput } from './cash-out.ts'
-export { isCashOut } from './cash-out.ts'
+export type { CashOut, CashOutInput } from './cash-out.ts'
+export { isCashOut, reversedCents } from './cash-out.ts'
 export { cashOutDecider } from './decide-case.ts'
 
 export interface CashOutOptions extends OrderModuleOptions {

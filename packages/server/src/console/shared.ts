@@ -53,6 +53,9 @@ type Needed =
   | 'deactivateApiKey'
   | 'listLedgerEntries'
   | 'getCashInQrCode'
+  | 'getCashInReceipt'
+  | 'getCashOutReceipt'
+  | 'getRefundInReceipt'
   | 'cancelCashIn'
 
 /** @source rules#console.5 */
@@ -75,6 +78,9 @@ export function createSharedHandlers(needs: AuditNeeds, of: Pick<OfMerchant, Nee
     deactivateOperatorApiKey: of.deactivateApiKey,
     listOperatorLedger: of.listLedgerEntries,
     getOperatorQrCode: of.getCashInQrCode,
+    getOperatorChargeReceipt: of.getCashInReceipt,
+    getOperatorPayoutReceipt: of.getCashOutReceipt,
+    getOperatorRefundReceipt: of.getRefundInReceipt,
     cancelOperatorCharge: audited(needs, 'cash_in.cancelled', of.cancelCashIn),
   } satisfies Handlers<typeof sharedWithOperators>
 }

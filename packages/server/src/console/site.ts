@@ -7,6 +7,7 @@ import { Refusal } from '@pixgate/spec'
 import { Type } from 'typebox'
 import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import type { RequestContext } from '../platform/http/handler.ts'
+import { RECEIPT_STYLE } from '../receipts/index.ts'
 import { isConsoleHost } from './sessions.ts'
 
 /** The console's built pages: only files that Vite's manifest names, and the page for every other path. */
@@ -19,7 +20,9 @@ const PLACES = ['../../console/', '../../../console/dist/'].map((place) =>
 /** @source rules#console.16 */
 const POLICY = [
   "default-src 'none'",
-  ...['script', 'style', 'connect', 'img', 'font'].map((kind) => `${kind}-src 'self'`),
+  ...['script', 'connect', 'img', 'font'].map((kind) => `${kind}-src 'self'`),
+  // A receipt, opened from a fetched file, has this policy as well as its own style.
+  `style-src 'self' ${RECEIPT_STYLE}`,
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",

@@ -123,6 +123,7 @@ const collectionPlan: readonly Folder[] = [
       { id: 'getCashInQrCode' },
       { id: 'payCashIn' },
       { id: 'getCashIn', until: "body.status === 'PAID'" },
+      { id: 'getCashInReceipt' },
       { id: 'listCashIns' },
       { id: 'listIncomingTransactions' },
       { id: 'listIncomingTransactionsShort', name: 'List incoming transactions under their short path' },
@@ -139,6 +140,7 @@ const collectionPlan: readonly Folder[] = [
     steps: [
       { id: 'createCashOut' },
       { id: 'getCashOut', until: "body.status === 'CONFIRMED'" },
+      { id: 'getCashOutReceipt' },
       { id: 'listCashOuts' },
       { id: 'createCashOutFromQrCode' },
     ],
@@ -149,6 +151,7 @@ const collectionPlan: readonly Folder[] = [
     steps: [
       { id: 'createRefundIn' },
       { id: 'getRefundIn', until: "body.status === 'CONFIRMED'" },
+      { id: 'getRefundInReceipt' },
       { id: 'listRefundIns' },
     ],
   },

@@ -20,7 +20,7 @@ import { createCashInDecider, createPayableHeldDecider } from './to-payer.ts'
 
 export { type RefundInRequest, refundContent, whyNotRefundable } from './commands.ts'
 export { refundInDecider } from './decide-case.ts'
-export type { BankReturn, RefundInInput } from './refund-in.ts'
+export type { BankReturn, RefundIn, RefundInInput } from './refund-in.ts'
 export { isRefundIn } from './refund-in.ts'
 export { createCashInDecider } from './to-payer.ts'
 

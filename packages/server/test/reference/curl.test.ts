@@ -34,7 +34,7 @@ async function shell(t: TestContext, { url }: World): Promise<Shell> {
     const env = { ...process.env, ...variables, CURL_HOME: home }
     const shown = curlOf(endpoint) ?? ''
     const command = version === undefined ? shown : shown.replace(/"version":"\d+"/, `"version":"${version}"`)
-    const { stdout } = await promisify(execFile)('sh', ['-euc', command], { env })
+    const { stdout } = await promisify(execFile)('sh', ['-euc', command], { env, cwd: home })
     const [, body = '', status] = /^([\s\S]*)\n(\d+)$/.exec(stdout) ?? []
     assert.equal(status, Object.keys(endpoint.responses)[0], `${id}: ${stdout}`)
     return body.startsWith('{') || body.startsWith('[') ? JSON.parse(body) : body
@@ -80,7 +80,13 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   variables.CASH_IN_ID = (await run('createCashIn')).id
   await run('payCashIn')
   await pix.becomes(String(variables.CASH_IN_ID), 'PAID')
-  for (const id of ['getCashIn', 'listCashIns', 'listIncomingTransactions', 'listIncomingTransactionsShort'] as const) {
+  for (const id of [
+    'getCashIn',
+    'getCashInReceipt',
+    'listCashIns',
+    'listIncomingTransactions',
+    'listIncomingTransactionsShort',
+  ] as const) {
     await run(id)
   }
   const delivered = ({ state }: Answer['body']) => state === 'DELIVERED'
@@ -95,6 +101,8 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   await run('listEvents')
   variables.REFUND_IN_ID = (await run('createRefundIn')).id
   await run('getRefundIn')
+  await pix.until(`/api/pix/refund/${variables.REFUND_IN_ID}`, ({ status }) => status === 'CONFIRMED')
+  await run('getRefundInReceipt')
   await run('listRefundIns')
   await run('returnCashIn')
 }
@@ -103,6 +111,7 @@ async function moneyOut({ run, variables }: Shell, pix: World): Promise<void> {
   variables.CASH_OUT_ID = (await run('createCashOut')).id
   await pix.until(`/api/pix/cash-out/${variables.CASH_OUT_ID}`, ({ status }) => status === 'CONFIRMED')
   await run('getCashOut')
+  await run('getCashOutReceipt')
   await run('listCashOuts')
   await run('reverseCashOut')
   await run('createCashOutFromQrCode')

@@ -162,9 +162,10 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
   assert.ok(Array.isArray(fields), what)
   for (const { field, message: sentence } of fields)
     assert.doesNotMatch(sentence, /not acceptable|[\^$\\]/, `${what}: ${field}`)
-  const namesCharge =
-    code === 'not_possible_in_state' && /^(?:cancel|get)(?:CashIn|Operator)(?:Charge|QrCode)?:/.test(what)
-  assert.equal(existing !== undefined, namesCharge || WITH_AN_OPERATION_THAT_EXISTS.includes(code), what)
+  const namesOperation =
+    code === 'not_possible_in_state' &&
+    /^(?:cancel|get)(?:(?:CashIn|Operator)(?:Charge|QrCode)?|\w+Receipt):/.test(what)
+  assert.equal(existing !== undefined, namesOperation || WITH_AN_OPERATION_THAT_EXISTS.includes(code), what)
   assert.equal(/^[1-9]\d*$/.test(headers.get('retry-after') ?? ''), status === 429 || status === 503, what)
 }
 

@@ -146,6 +146,8 @@ const UNKNOWN_IDS: readonly OperationId[] = [
   ...(['resendOperatorDelivery', 'recoverOperatorWebhook', 'sendMissedToOperatorWebhook'] as const),
   ...(['pauseOperatorWebhook', 'resumeOperatorWebhook', 'rotateOperatorWebhookSecret'] as const),
   ...(['deleteOperatorWebhook', 'deactivateOperatorApiKey', 'getOperatorQrCode', 'cancelOperatorCharge'] as const),
+  ...(['getCashInReceipt', 'getCashOutReceipt', 'getRefundInReceipt', 'getOperatorChargeReceipt'] as const),
+  ...(['getOperatorPayoutReceipt', 'getOperatorRefundReceipt'] as const),
 ]
 
 /** Errors common to both ways of ordering a refund. */
@@ -268,6 +270,18 @@ const PARTICULAR: readonly Row[] = [
   ),
   ...(['getCashInQrCode', 'getOperatorQrCode', 'cancelCashIn', 'cancelOperatorCharge'] as const).map((operation) =>
     row(operation, 'not_possible_in_state', async (pix) => send(pix, operation, { id: (await pix.paid('1')).id })),
+  ),
+  ...(
+    [
+      ['getCashInReceipt', failedCashIn],
+      ['getOperatorChargeReceipt', failedCashIn],
+      ['getCashOutReceipt', fundedCashOut],
+      ['getOperatorPayoutReceipt', fundedCashOut],
+      ['getRefundInReceipt', fundedRefund],
+      ['getOperatorRefundReceipt', fundedRefund],
+    ] as const
+  ).map(([operation, make]) =>
+    row(operation, 'not_possible_in_state', async (pix) => send(pix, operation, { id: await make(pix) })),
   ),
 
   row('closeToday', 'not_possible_in_state', async (pix) => {

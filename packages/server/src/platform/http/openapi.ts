@@ -174,6 +174,8 @@ interface ResponseObject {
   readonly content?: Readonly<Record<string, unknown>>
 }
 
+const TEXT = { title: 'TextFile', type: 'string' }
+
 const BINARY = { title: 'BinaryFile', type: 'string', format: 'binary' }
 
 function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
@@ -185,7 +187,10 @@ function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
       content: {
         [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) },
         ...Object.fromEntries(
-          otherContentTypes.map((type) => [type, { schema: schemas.write(BINARY), example: 'the bytes' }]),
+          otherContentTypes.map((type) => [
+            type,
+            { schema: schemas.write(type.startsWith('text/') ? TEXT : BINARY), example: 'the bytes' },
+          ]),
         ),
       },
     }),
@@ -602,7 +607,7 @@ const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
  * @source rules#reference.5, rules#operators.8
  */
 export function curlOf(endpoint: Endpoint, isApart = false): string | undefined {
-  const { method, path, auth, params, body, example } = endpoint
+  const { method, path, auth, params, body, example, responses } = endpoint
   if (auth === 'partner') return undefined
   const { properties = {} } = (params ?? {}) as { readonly properties?: Readonly<Record<string, Described>> }
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -617,8 +622,11 @@ export function curlOf(endpoint: Endpoint, isApart = false): string | undefined 
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(example ?? {}))}`]),
+    ...(responses[200]?.contentType === PDF ? ['-o comprovante.pdf'] : []),
   ].join(' \\\n  ')
 }
+
+const PDF = 'application/pdf'
 
 interface Described {
   readonly description?: string
