@@ -33,6 +33,7 @@ export class PixgateOperator {
   readonly statement: resources.StatementMethods
   readonly operations: resources.OperationsMethods
   readonly cashIns: resources.CashInsMethods
+  readonly cashOuts: resources.CashOutsMethods
   readonly ledger: resources.LedgerMethods
   readonly reconciliation: resources.ReconciliationMethods
   readonly overview: resources.OverviewMethods
@@ -61,6 +62,7 @@ export class PixgateOperator {
     this.statement = new resources.StatementMethods(transport)
     this.operations = new resources.OperationsMethods(transport)
     this.cashIns = new resources.CashInsMethods(transport)
+    this.cashOuts = new resources.CashOutsMethods(transport)
     this.ledger = new resources.LedgerMethods(transport)
     this.reconciliation = new resources.ReconciliationMethods(transport)
     this.overview = new resources.OverviewMethods(transport)

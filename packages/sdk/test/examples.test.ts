@@ -82,6 +82,10 @@ async function operatorStory(pix: World): Promise<OperatorStory> {
   const charge = await pix.paid('100')
   const unpaid = await pix.charge('10')
   const payout = await pix.cashOut({ value: 500 })
+  const paidOut = await pix.cashOut({ value: 1, externalId: 'paid-out' })
+  const refund = await pix.refundIn(charge.id, 1)
+  await pix.until(`/api/pix/cash-out/${paidOut.id}`, ({ status }) => status === 'CONFIRMED')
+  await pix.until(`/api/pix/refund/${refund.id}`, ({ status }) => status === 'CONFIRMED')
   const close = await clientOf(pix).sandbox.closeToday()
   const receiverUrl = `${pix.receiver.url}operator`
   return {
@@ -90,6 +94,8 @@ async function operatorStory(pix: World): Promise<OperatorStory> {
     charge,
     unpaid,
     payout,
+    paidOut,
+    refund,
     cases,
     close,
     session: await logIn(operator, pix, token),

@@ -30,6 +30,10 @@ export const merchantExamples = {
     const svg = await (await pixgate.cashIns.qrCode(charge.id)).text()
     console.log(svg.length)
   },
+  'cashIns.receipt': async ({ pixgate, charge }) => {
+    const pdf = await pixgate.cashIns.receipt(charge.id)
+    console.log(pdf.size)
+  },
   'cashIns.cancel': async ({ pixgate, unpaid: [charge] }) => {
     const { status } = await pixgate.cashIns.cancel(charge.id)
     console.log(status)
@@ -62,6 +66,10 @@ export const merchantExamples = {
     const { status, endToEndId } = await pixgate.cashOuts.get(payout.id)
     console.log(status, endToEndId)
   },
+  'cashOuts.receipt': async ({ pixgate, payout }) => {
+    const pdf = await pixgate.cashOuts.receipt(payout.id)
+    console.log(pdf.size)
+  },
   'cashOuts.list': async ({ pixgate }) => {
     const { data, pagination } = await pixgate.cashOuts.list({ external_id: 'payroll-12-ana' }).page()
     console.log(data[0]?.status, pagination.total)
@@ -74,6 +82,10 @@ export const merchantExamples = {
   'refunds.get': async ({ pixgate, refund }) => {
     const { status, returnId } = await pixgate.refunds.get(refund.id)
     console.log(status, returnId)
+  },
+  'refunds.receipt': async ({ pixgate, refund }) => {
+    const pdf = await pixgate.refunds.receipt(refund.id)
+    console.log(pdf.size)
   },
   'refunds.list': async ({ pixgate, charge }) => {
     for await (const { status, valueCents } of pixgate.refunds.list({ cash_in_id: charge.id })) {

@@ -17,6 +17,9 @@ export interface OperatorStory {
   readonly payout: Named
   /** Of a charge that was paid twice; the second one is of so much that a decision needs another person. */
   readonly cases: readonly [Named, Named]
+  /** Confirmed by the bank, as the refund is. */
+  readonly paidOut: Named
+  readonly refund: Named
   readonly close: Named
   readonly session: Named
   readonly receiverUrl: string
@@ -212,6 +215,18 @@ export const operatorExamples = {
   'cashIns.qrCode': async ({ operator, unpaid }) => {
     const png = await operator.cashIns.qrCode(unpaid.id, { format: 'png' })
     console.log(png.size)
+  },
+  'cashIns.receipt': async ({ operator, charge }) => {
+    const page = await operator.cashIns.receipt(charge.id, { format: 'html' })
+    console.log(page.size)
+  },
+  'cashOuts.receipt': async ({ operator, paidOut }) => {
+    const pdf = await operator.cashOuts.receipt(paidOut.id)
+    console.log(pdf.size)
+  },
+  'refunds.receipt': async ({ operator, refund }) => {
+    const pdf = await operator.refunds.receipt(refund.id)
+    console.log(pdf.size)
   },
   'cashIns.cancel': async ({ operator, unpaid }) => {
     const { status } = await operator.cashIns.cancel(unpaid.id)

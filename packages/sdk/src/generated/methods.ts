@@ -21,6 +21,9 @@ import type {
   FeedEvent,
   FeedPage,
   GetCashInQrCodeQuery,
+  GetCashInReceiptQuery,
+  GetCashOutReceiptQuery,
+  GetRefundInReceiptQuery,
   IncomingTransaction,
   IncomingTransactionPage,
   JwkSet,
@@ -140,6 +143,21 @@ export class CashInsMethods {
   list(query?: ListCashInsQuery, options?: RequestOptions): List<CashIn, CashInPage> {
     return this.transport.list<CashIn, CashInPage>({ name: 'cashIns.list', method: 'GET', path: '/api/pix/cash-in' }, query, options)
   }
+
+  /**
+   * Get the receipt of a paid charge.
+   *
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what was refunded since. For a `PAID` charge. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   *
+   * Needs the scope `read`. Errors of its own: `not_found`, `not_possible_in_state`.
+   *
+   * @example
+   * const pdf = await pixgate.cashIns.receipt(charge.id)
+   * console.log(pdf.size)
+   */
+  receipt(id: string, query?: GetCashInReceiptQuery, options?: RequestOptions): Promise<Blob> {
+    return this.transport.send<Blob>({ name: 'cashIns.receipt', method: 'GET', path: `/api/pix/cash-in/${part(id)}/receipt`, isFile: true }, { query }, options)
+  }
 }
 
 export class IncomingTransactionsMethods {
@@ -242,6 +260,21 @@ export class CashOutsMethods {
   list(query?: ListCashOutsQuery, options?: RequestOptions): List<CashOut, CashOutPage> {
     return this.transport.list<CashOut, CashOutPage>({ name: 'cashOuts.list', method: 'GET', path: '/api/pix/cash-out' }, query, options)
   }
+
+  /**
+   * Get the receipt of a payout.
+   *
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what came back since. For a `CONFIRMED` or `REVERSED` payout. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   *
+   * Needs the scope `read`. Errors of its own: `not_found`, `not_possible_in_state`.
+   *
+   * @example
+   * const pdf = await pixgate.cashOuts.receipt(payout.id)
+   * console.log(pdf.size)
+   */
+  receipt(id: string, query?: GetCashOutReceiptQuery, options?: RequestOptions): Promise<Blob> {
+    return this.transport.send<Blob>({ name: 'cashOuts.receipt', method: 'GET', path: `/api/pix/cash-out/${part(id)}/receipt`, isFile: true }, { query }, options)
+  }
 }
 
 export class RefundsMethods {
@@ -281,6 +314,21 @@ export class RefundsMethods {
    */
   get(id: string, options?: RequestOptions): Promise<RefundIn> {
     return this.transport.send<RefundIn>({ name: 'refunds.get', method: 'GET', path: `/api/pix/refund/${part(id)}` }, {}, options)
+  }
+
+  /**
+   * Get the receipt of a refund.
+   *
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and the return id. For a `CONFIRMED` refund. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   *
+   * Needs the scope `read`. Errors of its own: `not_found`, `not_possible_in_state`.
+   *
+   * @example
+   * const pdf = await pixgate.refunds.receipt(refund.id)
+   * console.log(pdf.size)
+   */
+  receipt(id: string, query?: GetRefundInReceiptQuery, options?: RequestOptions): Promise<Blob> {
+    return this.transport.send<Blob>({ name: 'refunds.receipt', method: 'GET', path: `/api/pix/refund/${part(id)}/receipt`, isFile: true }, { query }, options)
   }
 
   /**

@@ -34,7 +34,10 @@ import type {
   DecidedOrder,
   ExportCloseCsvQuery,
   ExportStatementQuery,
+  GetOperatorChargeReceiptQuery,
+  GetOperatorPayoutReceiptQuery,
   GetOperatorQrCodeQuery,
+  GetOperatorRefundReceiptQuery,
   Health,
   LedgerEntry,
   LedgerEntryPage,
@@ -234,6 +237,21 @@ export class RefundsMethods {
    */
   create(params: RefundPaymentRequest, options?: RequestOptions): Promise<RefundOrdered | RefundProposed> {
     return this.transport.send<RefundOrdered | RefundProposed>({ name: 'refunds.create', method: 'POST', path: '/operator/refunds', isKeyed: true, asks: 'operations.search' }, { body: params }, options)
+  }
+
+  /**
+   * Get the receipt of a refund.
+   *
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and the return id. For a `CONFIRMED` refund. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   *
+   * Needs the role viewer. Errors of its own: `not_found`, `not_possible_in_state`.
+   *
+   * @example
+   * const pdf = await operator.refunds.receipt(refund.id)
+   * console.log(pdf.size)
+   */
+  receipt(id: string, query?: GetOperatorRefundReceiptQuery, options?: RequestOptions): Promise<Blob> {
+    return this.transport.send<Blob>({ name: 'refunds.receipt', method: 'GET', path: `/operator/refunds/${part(id)}/receipt`, isFile: true }, { query }, options)
   }
 }
 
@@ -925,6 +943,21 @@ export class CashInsMethods {
   }
 
   /**
+   * Get the receipt of a paid charge.
+   *
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what was refunded since. For a `PAID` charge. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   *
+   * Needs the role viewer. Errors of its own: `not_found`, `not_possible_in_state`.
+   *
+   * @example
+   * const page = await operator.cashIns.receipt(charge.id, { format: 'html' })
+   * console.log(page.size)
+   */
+  receipt(id: string, query?: GetOperatorChargeReceiptQuery, options?: RequestOptions): Promise<Blob> {
+    return this.transport.send<Blob>({ name: 'cashIns.receipt', method: 'GET', path: `/operator/cash-ins/${part(id)}/receipt`, isFile: true }, { query }, options)
+  }
+
+  /**
    * Cancel an unpaid charge.
    *
    * Cancels the charge at the bank, so that it can no longer be paid. 200: it is `FAILED` with the `failureCode` `cancelled_by_merchant`. 202: the bank has not confirmed yet; it is asked again, and a notification follows. A payment that is faster wins: the answer is 409, and `existing` has the status `PAID`. Repeat it freely.
@@ -937,6 +970,29 @@ export class CashInsMethods {
    */
   cancel(id: string, options?: RequestOptions): Promise<CashIn> {
     return this.transport.send<CashIn>({ name: 'cashIns.cancel', method: 'POST', path: `/operator/cash-ins/${part(id)}/cancel`, isRepeatable: true, asks: 'operations.get' }, {}, options)
+  }
+}
+
+export class CashOutsMethods {
+  protected readonly transport: Transport
+
+  constructor(transport: Transport) {
+    this.transport = transport
+  }
+
+  /**
+   * Get the receipt of a payout.
+   *
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what came back since. For a `CONFIRMED` or `REVERSED` payout. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   *
+   * Needs the role viewer. Errors of its own: `not_found`, `not_possible_in_state`.
+   *
+   * @example
+   * const pdf = await operator.cashOuts.receipt(paidOut.id)
+   * console.log(pdf.size)
+   */
+  receipt(id: string, query?: GetOperatorPayoutReceiptQuery, options?: RequestOptions): Promise<Blob> {
+    return this.transport.send<Blob>({ name: 'cashOuts.receipt', method: 'GET', path: `/operator/cash-outs/${part(id)}/receipt`, isFile: true }, { query }, options)
   }
 }
 

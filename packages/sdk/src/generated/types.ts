@@ -1147,11 +1147,41 @@ export interface GetCashInQrCodeQuery {
   readonly size?: number | undefined
 }
 
+export interface GetCashInReceiptQuery {
+  /** Left out: the first of both that `Accept` names, else `pdf` */
+  readonly format?: 'pdf' | 'html' | undefined
+}
+
+export interface GetCashOutReceiptQuery {
+  /** Left out: the first of both that `Accept` names, else `pdf` */
+  readonly format?: 'pdf' | 'html' | undefined
+}
+
+export interface GetOperatorChargeReceiptQuery {
+  /** Left out: the first of both that `Accept` names, else `pdf` */
+  readonly format?: 'pdf' | 'html' | undefined
+}
+
+export interface GetOperatorPayoutReceiptQuery {
+  /** Left out: the first of both that `Accept` names, else `pdf` */
+  readonly format?: 'pdf' | 'html' | undefined
+}
+
 export interface GetOperatorQrCodeQuery {
   /** Left out: the first of both that `Accept` names, else `svg` */
   readonly format?: 'svg' | 'png' | undefined
   /** Width and height in pixels; 300 by default */
   readonly size?: number | undefined
+}
+
+export interface GetOperatorRefundReceiptQuery {
+  /** Left out: the first of both that `Accept` names, else `pdf` */
+  readonly format?: 'pdf' | 'html' | undefined
+}
+
+export interface GetRefundInReceiptQuery {
+  /** Left out: the first of both that `Accept` names, else `pdf` */
+  readonly format?: 'pdf' | 'html' | undefined
 }
 
 export interface Health {
