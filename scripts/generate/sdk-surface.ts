@@ -150,6 +150,8 @@ const left = {
   startSession: 'the log-in of the console, by cookie',
   getSession: 'the log-in of the console, by cookie',
   endSession: 'the log-in of the console, by cookie',
+  getPaymentPage: 'opened by the payer’s browser',
+  getPaymentState: 'asked by the script of the payment page',
   receiveCashInEvent: 'called by the bank',
   receiveCashOutEvent: 'called by the bank',
 } as const satisfies Partial<Record<Name, string>>

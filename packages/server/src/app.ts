@@ -30,6 +30,7 @@ import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerHandlers, createLedgerVerifier } from './ledger/index.ts'
 import { type AddEndpoints, type Answers, openServers } from './listeners.ts'
 import { createLimitReports } from './operations/caps.ts'
+import { createPageTokens } from './payment-page/token.ts'
 import {
   APPLICATION_ROLE,
   assertSession,
@@ -257,6 +258,7 @@ async function buildModules(base: Base, workers: Workers) {
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     alerts: buildAlerts(base),
     identityWatch,
+    pageTokens: createPageTokens(installation),
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { alertLanguages } from './alerts/words.ts'
 import { type ConfiguredBank, type Connector, merchantOf, merchantVariables } from './banks/bank.ts'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
+import { logoFault } from './payment-page/look.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import {
   type AllowedNetwork,
@@ -21,6 +22,7 @@ import { isPrivateAddress } from './platform/networks.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { fileVariable } from './platform/secrets.ts'
 import {
+  address,
   type Environment,
   flag,
   hostNames,
@@ -102,6 +104,30 @@ export const serviceVariables = variables({
     default: '',
     description:
       'Host names under which the console answers besides loopback, such as `pix.internal.example`; in production behind a proxy that ends TLS.',
+  },
+  PIXGATE_PAYMENT_PAGE: {
+    shape: flag(),
+    default: 'true',
+    productionDefault: 'false',
+    description:
+      'Whether charges have a payment page, at `/pay` of the API’s port, and a `paymentUrl` in their 201. In production it needs `PIXGATE_PAYMENT_PAGE_URL`.',
+  },
+  PIXGATE_PAYMENT_PAGE_URL: {
+    shape: address('http:', 'https:'),
+    faultOf: pageUrlFault,
+    productionShape: address('https:'),
+    description:
+      'Address in front of `/pay` by which payers reach the API’s port, such as `https://pagar.loja.example`. Unset in the sandbox: this machine.',
+  },
+  PIXGATE_PAYMENT_PAGE_COLOR: {
+    shape: Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'a color such as #0d5c56' }),
+    default: '#0d5c56',
+    description: 'Color of the payment page’s button; its text is white or black, whichever is easier to read.',
+  },
+  PIXGATE_PAYMENT_PAGE_LOGO: {
+    shape: text(4_096),
+    faultOf: logoFault,
+    description: 'File of the payment page’s logo, read at the start: PNG, JPEG or SVG of at most 32 KiB.',
   },
   DATABASE_URL: {
     shape: databaseAddress(),
@@ -369,6 +395,8 @@ export interface Config {
   readonly isConsoleServed: boolean
   /** Host names of the console besides loopback. */
   readonly consoleHosts: readonly string[]
+  /** `undefined`: charges have none. */
+  readonly paymentPage: PaymentPage | undefined
   readonly databaseUrl: string
   /** Login for migrations; `undefined`: {@link databaseUrl}, and in production no migration here. */
   readonly migrationUrl: string | undefined
@@ -410,6 +438,14 @@ export interface Config {
   readonly logLevel: string
   /** Settings for people; a secret has no value. */
   readonly settings: readonly Setting[]
+}
+
+export interface PaymentPage {
+  /** `undefined`: the address of the API on this machine. */
+  readonly url: string | undefined
+  readonly color: string
+  /** Path of a file. */
+  readonly logo: string | undefined
 }
 
 export interface Setting {
@@ -497,7 +533,9 @@ export function environmentFaults(
     ...unchosenMode(environment, table),
     ...ownPorts(environment),
     ...incompleteEmail(environment),
-    ...(isProduction(environment) ? [...plainHttp(environment), ...sharedConsole(environment)] : []),
+    ...(isProduction(environment)
+      ? [...plainHttp(environment), ...sharedConsole(environment), ...pageWithoutUrl(environment)]
+      : []),
   ]
 }
 
@@ -588,6 +626,19 @@ function sharedConsole({ PIXGATE_CONSOLE, PIXGATE_OPERATOR_PORT }: Environment):
   return ['PIXGATE_CONSOLE=true needs PIXGATE_OPERATOR_PORT in production: the console has a port of its own']
 }
 
+/** @source rules#payment-page.2 */
+function pageWithoutUrl({ PIXGATE_PAYMENT_PAGE, PIXGATE_PAYMENT_PAGE_URL }: Environment): string[] {
+  if (PIXGATE_PAYMENT_PAGE !== 'true' || PIXGATE_PAYMENT_PAGE_URL) return []
+  return ['PIXGATE_PAYMENT_PAGE=true needs PIXGATE_PAYMENT_PAGE_URL in production: the address that payers open']
+}
+
+/** An address to which a path is added. */
+function pageUrlFault(text: string): string | undefined {
+  const url = URL.parse(text)
+  const isPlain = url !== null && url.search === '' && url.hash === '' && url.username === '' && url.password === ''
+  return url === null || isPlain ? undefined : 'must be an address without a login, a query and a fragment'
+}
+
 const PLAIN_HTTP = 'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY'
 
 /** @source rules#cash-in.credits.2 */
@@ -600,6 +651,13 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     drainDelayMs: values.PIXGATE_DRAIN_DELAY_MS,
     isConsoleServed: values.PIXGATE_CONSOLE,
     consoleHosts: values.PIXGATE_CONSOLE_HOSTS,
+    paymentPage: values.PIXGATE_PAYMENT_PAGE
+      ? {
+          url: values.PIXGATE_PAYMENT_PAGE_URL?.replace(/\/+$/, ''),
+          color: values.PIXGATE_PAYMENT_PAGE_COLOR,
+          logo: values.PIXGATE_PAYMENT_PAGE_LOGO,
+        }
+      : undefined,
     databaseUrl: values.DATABASE_URL,
     migrationUrl: values.PIXGATE_MIGRATION_URL,
     mode: values.PIXGATE_MODE,

@@ -11,6 +11,7 @@ import { createConsoleRoutes } from './console/site.ts'
 import { createOperatorModule } from './controls/index.ts'
 import { createDryRun } from './engine/dry-run.ts'
 import { createHealthHandlers } from './health/index.ts'
+import { createPaymentPageHandlers } from './payment-page/routes.ts'
 import { statement } from './platform/db/database.ts'
 import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
 import type { Caller, IncomingRequest } from './platform/http/handler.ts'
@@ -31,8 +32,8 @@ export type KnownOperations = Readonly<
 
 export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
 
-/** The connector defines the endpoints that the bank calls. */
-const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
+/** The connector defines the endpoints that the bank calls; payment pages are optional. */
+const { receiveCashInEvent, receiveCashOutEvent, getPaymentPage, getPaymentState, ...ownEndpoints } = serviceEndpoints
 
 /** Every listener serves health. */
 const { getHealth, getReadiness, getMetrics, ...otherEndpoints } = ownEndpoints
@@ -59,9 +60,11 @@ export function openServers(
   if (answers === 'health') return { http: open([]), operatorHttp: undefined }
   const { config } = base
   const isSandbox = config.mode === 'sandbox'
-  const handlers = handlersOf(base, modules, addEndpoints !== undefined)
+  const paymentUrl = paymentUrls(config, modules, () => listeningUrl(http.server))
+  const handlers = withPaymentUrl(handlersOf(base, modules, addEndpoints !== undefined), paymentUrl)
   const added = [
     ...modules.inbox.routes,
+    ...paymentPages(base, modules, isDraining),
     ...(isSandbox ? sandboxOrders(base, handlers) : []),
     ...(addEndpoints?.(modules) ?? []),
   ]
@@ -84,6 +87,42 @@ function isOfOperators({ endpoint }: BoundEndpoint): boolean {
 /** Without the console nobody logs in to it. @source rules#console.17 */
 function isServed({ isConsoleServed }: Pick<Config, 'isConsoleServed'>): (bound: BoundEndpoint) => boolean {
   return ({ endpoint }) => isConsoleServed || !endpoint.path.startsWith('/console/')
+}
+
+type PaymentUrl = (id: string) => string | undefined
+
+/** @source rules#payment-page.2 */
+function paymentUrls({ paymentPage }: Config, { pageTokens }: Modules, here: () => string | undefined): PaymentUrl {
+  if (paymentPage === undefined) return () => undefined
+  return (id) => `${paymentPage.url ?? here() ?? ''}/pay/${pageTokens.of(id)}`
+}
+
+type Handled = ReturnType<typeof handlersOf>
+
+/** Adds the address of the page to the answers that have one. @source rules#payment-page.2 */
+function withPaymentUrl(handlers: Handled, paymentUrl: PaymentUrl): Handled {
+  return {
+    ...handlers,
+    createCashIn: async (input) => {
+      const { body, ...answer } = await handlers.createCashIn(input)
+      const url = paymentUrl(body.id)
+      return { ...answer, body: { ...body, ...(url !== undefined && { paymentUrl: url }) } }
+    },
+    getOperation: async (input) => {
+      const { body, ...answer } = await handlers.getOperation(input)
+      const url = body.kind === 'cash_in' ? paymentUrl(body.id) : undefined
+      return { ...answer, body: { ...body, ...(url !== undefined && { paymentUrl: url }) } }
+    },
+  }
+}
+
+/** @source rules#payment-page.1 */
+function paymentPages(base: Base, { pageTokens: tokens }: Modules, isDraining: () => boolean) {
+  const { config, databases } = base
+  const { merchant, paymentPage: look } = config
+  if (look === undefined) return []
+  const needs = { ...base, database: databases.console, tokens, merchant, look, isDraining }
+  return bindEndpoints({ getPaymentPage, getPaymentState }, createPaymentPageHandlers(needs))
 }
 
 /** @source rules#console.15 */

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { NeededRole } from './access.ts'
 import { deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { caseDecision, timeline } from './case-endpoints.ts'
-import { cancelCashIn, createCashIn, getCashInQrCode } from './cash-in/index.ts'
+import { cancelCashIn, createCashIn, getCashInQrCode, paymentUrl } from './cash-in/index.ts'
 import { createCashOut } from './cash-out/index.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { type AccountCode, accounts, entryOperations, ledgerAccount, listLedgerEntries } from './ledger.ts'
@@ -318,6 +318,7 @@ const operationDetail = Type.Object(
     orderId: nullable(Type.String({ description: 'The id at the bank: txid, idEnvio, id of a return' })),
     transactionId: nullable(Type.String()),
     pixCode: nullable(Type.String({ description: 'Pix Copia e Cola of a charge' })),
+    paymentUrl: Type.Optional(paymentUrl),
     expiresAt: nullable(instant),
     apiKey: nullable(
       Type.Object({ id: Type.String(), name: nullable(Type.String()) }, { description: 'Who asked for it' }),
@@ -373,6 +374,7 @@ export const getOperation = endpoint({
         orderId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
         transactionId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
         pixCode: null,
+        paymentUrl: 'https://pagar.loja.example/pay/x0Vt3mZ2q9YkQbJ7rLw1sA',
         expiresAt: null,
         apiKey: null,
         rules: {},

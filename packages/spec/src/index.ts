@@ -21,6 +21,7 @@ import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
 import { createOperator, deactivateOperator, listOperators } from './operators.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
+import { getPaymentPage, getPaymentState } from './payment-page.ts'
 import { getCashInReceipt, getCashOutReceipt, getRefundInReceipt } from './receipts.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import { sandboxEndpoints } from './sandbox.ts'
@@ -74,6 +75,7 @@ export * from './operators.ts'
 export * from './order.ts'
 export * from './partner.ts'
 export * from './patterns.ts'
+export * from './payment-page.ts'
 export * from './pix-key.ts'
 export * from './receipts.ts'
 export * from './refund-in/index.ts'
@@ -100,6 +102,8 @@ const businessEndpoints = {
   listCashIns,
   listIncomingTransactions,
   listIncomingTransactionsShort,
+  getPaymentPage,
+  getPaymentState,
   createCashOut,
   createCashOutFromQrCode,
   getCashOut,

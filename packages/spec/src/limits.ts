@@ -185,6 +185,18 @@ export const limits = {
   /** Closes that are looked at. */
   alertCloseAgeMs: 604_800_000,
   publicKeyMaxAgeSeconds: 300,
+  /** Requests of one address to payment pages: each minute, and at once. @source rules#payment-page.6 */
+  paymentPagePerMinute: 600,
+  paymentPageBurst: 200,
+  /**
+   * Maximum wait of a page for the next state, maximum of waiting pages per process, and time between two looks.
+   * @source rules#payment-page.4
+   */
+  paymentPageWaitSeconds: 20,
+  paymentPagesWaitingMax: 1_000,
+  paymentPageLookMs: 500,
+  /** @source rules#payment-page.7 */
+  paymentPageLogoMaxBytes: 32_768,
   /** Maximum age of published keys in an answer. @source rules#signing-keys.5 */
   publishedKeysAgeMs: 1_000,
   /** Time for which a replaced key is published. @source rules#signing-keys.1 */

@@ -54,6 +54,24 @@ export const responseHeaders = {
     example: 'pixgate-8080=…; Max-Age=43200; Path=/; HttpOnly; SameSite=Strict',
     isAlwaysThere: true,
   },
+  'Content-Security-Policy': {
+    description: 'The policy of the page: nothing but its own style and script.',
+    schema: Type.String(),
+    example: "default-src 'none'",
+    isAlwaysThere: true,
+  },
+  'Referrer-Policy': {
+    description: 'The address of the page goes to nobody.',
+    schema: Type.String(),
+    example: 'no-referrer',
+    isAlwaysThere: true,
+  },
+  'X-Robots-Tag': {
+    description: 'Search engines leave the page out.',
+    schema: Type.String(),
+    example: 'noindex, nofollow',
+    isAlwaysThere: true,
+  },
   'Content-Disposition': {
     description: 'The name of the file.',
     schema: Type.String(),

@@ -2,6 +2,7 @@
 export const tags = {
   'API keys': 'Made and deactivated with the administrative token. A key opens the business endpoints.',
   'Cash-in': 'Charges: money comes in. A charge has a Pix code, which the payer scans or copies.',
+  'Payment page': 'What a payer’s browser opens. Integrators hand out its address, `paymentUrl`.',
   Transactions: 'The incoming transactions under the path that aggregates them.',
   'Cash-out': 'Payouts: money goes out, to a Pix key or to what a QR code asks for.',
   'Refund-in': 'Refunds: all or part of a paid charge goes back to who paid it.',

@@ -45,6 +45,13 @@ function Loaded({ operation }: { readonly operation: Operation }) {
             <Said text={meaning} />
           </p>
         </div>
+        {operation.paymentUrl && (
+          <p>
+            <a href={operation.paymentUrl} target="_blank" rel="noreferrer">
+              {words.payment.openPage}
+            </a>
+          </p>
+        )}
       </header>
       {openCases.length > 0 && <OpenCases cases={openCases} />}
       <div className={css.columns}>

@@ -267,6 +267,7 @@ const payment: Words['payment'] = {
   qrCode: 'QR code',
   qrCodeOf: 'QR code of the charge',
   copyCode: 'Copy the Pix code',
+  openPage: 'Open the payment page',
   curl: 'Copy as curl',
   facts: {
     payer: 'Payer',

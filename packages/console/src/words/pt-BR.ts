@@ -303,6 +303,7 @@ const payment = {
   qrCode: 'QR Code',
   qrCodeOf: 'QR Code da cobrança',
   copyCode: 'Copiar o Pix Copia e Cola',
+  openPage: 'Abrir página de pagamento',
   curl: 'Copiar como curl',
   facts: {
     payer: 'Pagador',

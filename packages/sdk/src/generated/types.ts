@@ -647,6 +647,8 @@ export interface CashInCreated {
   /** BR Code to copy or draw */
   readonly pixCode?: string | undefined
   readonly providerTransactionId?: string | undefined
+  /** Page on which the payer can pay; only with `PIXGATE_PAYMENT_PAGE=true` */
+  readonly paymentUrl?: string | undefined
 }
 
 /** A cash-in reached PAID or FAILED. */
@@ -1678,6 +1680,8 @@ export interface OperationDetail {
   readonly transactionId: string | null
   /** Pix Copia e Cola of a charge */
   readonly pixCode: string | null
+  /** Page on which the payer can pay; only with `PIXGATE_PAYMENT_PAGE=true` */
+  readonly paymentUrl?: string | undefined
   readonly expiresAt: string | null
   readonly apiKey: OperationDetailApiKey | null
   /** By the `version` of a move: the rules of the state table that fit it */

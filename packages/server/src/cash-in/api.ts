@@ -205,12 +205,17 @@ function common(cashIn: CashIn) {
   }
 }
 
+/** Without the code where none was requested. @source rules#cash-in.create.5 */
+function shownPixCode(cashIn: CashIn): string | null {
+  return cashIn.detail.generateQrCode ? pixCodeOf(cashIn) : null
+}
+
 /**
- * Hides the code of a charge that must not be paid: no code was requested, the bank contradicts it, or it failed.
+ * Hides the code of a charge that must not be paid: the bank contradicts it, or it failed.
  * @source rules#cash-in.states.6, rules#cash-in.failed.1
  */
-function shownPixCode(cashIn: CashIn): string | null {
-  const isPayable = cashIn.detail.generateQrCode && reasonOf(cashIn) !== 'conflict' && cashIn.status !== 'FAILED'
+export function pixCodeOf(cashIn: CashIn): string | null {
+  const isPayable = reasonOf(cashIn) !== 'conflict' && cashIn.status !== 'FAILED'
   return (isPayable && cashIn.facts.pixCode) || null
 }
 

@@ -8,10 +8,12 @@ import { type CashInTerms, createCashInCommands, createCashInStore } from './com
 import { type CashInJobsOptions, type CreditTerms, createCashInJobs, createEventApplier } from './jobs.ts'
 import { bookedReturn } from './returns.ts'
 
-export { detailView as chargeView } from './api.ts'
+export { detailView as chargeView, pixCodeOf } from './api.ts'
 export type { CashIn, CashInInput } from './cash-in.ts'
 export { isCancelRequested, isCashIn, isOver, isWanted, refundDeadline, statusAt } from './cash-in.ts'
+export { createCashInStore } from './commands.ts'
 export { cashInDecider } from './decide-case.ts'
+export { qrCodeSvg } from './qr-image.ts'
 export { reportedPayments } from './reported.ts'
 export {
   bookedReturn,

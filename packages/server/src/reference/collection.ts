@@ -135,6 +135,12 @@ const collectionPlan: readonly Folder[] = [
     ],
   },
   {
+    name: 'Payment page',
+    description: 'What the payer’s browser opens. In production it may be off.',
+    isOfSandbox: true,
+    steps: [{ id: 'getPaymentPage' }, { id: 'getPaymentState' }],
+  },
+  {
     name: 'Money out',
     description: 'Payouts, to a key and to a code.',
     steps: [
@@ -229,7 +235,7 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string, op
     endpoints.filter(({ auth }) => auth !== 'partner').map((endpoint) => [endpoint.id, endpoint]),
   )
   const hasBank = callable.has('payCashIn')
-  const kept = new Set(Object.values(KEPT).map(({ variable }) => variable))
+  const kept = new Set(Object.values(KEPT).flatMap((kept) => [kept].flat().map(({ variable }) => variable)))
   const named = [...callable.values()].flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable))
   const ids = new Set(named.filter((variable) => kept.has(variable)))
   return {
@@ -263,12 +269,15 @@ function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<s
   return { name, description, item }
 }
 
-const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: string }>> = {
+const KEPT: Readonly<Record<string, Kept | readonly Kept[]>> = {
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
   listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
   createOperator: { variable: 'operatorId', from: 'id' },
   listCases: { variable: 'caseId', from: 'data[0]?.id' },
-  createCashIn: { variable: 'cashInId', from: 'id' },
+  createCashIn: [
+    { variable: 'cashInId', from: 'id' },
+    { variable: 'paymentPageId', from: "paymentUrl?.split('/').at(-1)" },
+  ],
   createCashOut: { variable: 'cashOutId', from: 'id' },
   createRefundIn: { variable: 'refundInId', from: 'id' },
   listLedgerEntries: { variable: 'ledgerEntryId', from: 'data[0]?.id' },
@@ -278,12 +287,16 @@ const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: 
   createSigningKey: { variable: 'signingKeyId', from: 'id' },
 }
 
+interface Kept {
+  readonly variable: string
+  readonly from: string
+}
+
 function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, { hasBank, isApart }: Kind) {
   const { id, method, summary, description, auth, body, example } = endpoint
-  const kept = KEPT[id]
   const script = [
     ...asserting(endpoint),
-    ...(kept ? [keeping(kept.variable, kept.from)] : []),
+    ...[KEPT[id] ?? []].flat().map(keeping),
     ...(until !== undefined && hasBank ? waiting(until) : []),
   ]
   return {
@@ -324,7 +337,7 @@ function asserting({ responses }: Endpoint): readonly string[] {
   ]
 }
 
-function keeping(variable: string, from: string): string {
+function keeping({ variable, from }: Kept): string {
   return `if (pm.response.code < 300) pm.collectionVariables.set('${variable}', pm.response.json().${from})`
 }
 

@@ -77,7 +77,11 @@ async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
   variables.CASH_IN_ID = (await pix.charge('10.00', { externalId: 'to-cancel' })).id
   await run('getCashInQrCode')
   await run('cancelCashIn')
-  variables.CASH_IN_ID = (await run('createCashIn')).id
+  const { id, paymentUrl } = await run('createCashIn')
+  variables.CASH_IN_ID = id
+  variables.PAYMENT_PAGE_ID = paymentUrl.split('/').at(-1)
+  await run('getPaymentPage')
+  await run('getPaymentState')
   await run('payCashIn')
   await pix.becomes(String(variables.CASH_IN_ID), 'PAID')
   for (const id of [

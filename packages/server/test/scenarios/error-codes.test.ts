@@ -90,6 +90,8 @@ const UNREACHABLE: readonly Pick<Row, 'operation' | 'code'>[] = [
     { operation, code: 'internal_error' } as const,
     { operation, code: 'overloaded' } as const,
   ]),
+  // Its page says so in words, and tries again.
+  { operation: 'getPaymentPage', code: 'overloaded' },
   // The bank must have decoded the code before.
   { operation: 'decideApproval', code: 'partner_unavailable' },
   // Another bank must have been configured since the refund was requested.

@@ -53,7 +53,8 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
     ...(auth === 'none'
       ? []
       : [own('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } })]),
-    ...(NEEDS_NOTHING.includes(operation) ? [] : [own('internal_error'), own('overloaded')]),
+    ...(NEEDS_NOTHING.includes(operation) ? [] : [own('internal_error')]),
+    ...([...NEEDS_NOTHING, 'getPaymentPage'].includes(operation) ? [] : [own('overloaded')]),
     ...(auth === 'api-key' ? [own('rate_limited'), withoutScope(operation)] : []),
     // A right token is never refused for wrong ones.
     ...(auth === 'admin' ? [own('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
@@ -141,7 +142,7 @@ const UNKNOWN_IDS: readonly OperationId[] = [
   ...(['exportCloseOfx', 'deactivateApiKey', 'deactivateOperator', 'getCase', 'noteCase', 'decideCase'] as const),
   ...(['decideCaseProposal', 'decideApproval', 'getWebhook', 'testWebhook', 'getWebhookDelivery'] as const),
   ...(['resendWebhookDelivery', 'recoverWebhook', 'sendMissedToWebhook', 'pauseWebhook', 'resumeWebhook'] as const),
-  ...(['rotateWebhookSecret', 'deleteWebhook', 'getCashInQrCode', 'cancelCashIn'] as const),
+  ...(['rotateWebhookSecret', 'deleteWebhook', 'getCashInQrCode', 'cancelCashIn', 'getPaymentState'] as const),
   ...(['getOperation', 'revokeSession', 'getOperatorWebhook', 'testOperatorWebhook', 'getOperatorDelivery'] as const),
   ...(['resendOperatorDelivery', 'recoverOperatorWebhook', 'sendMissedToOperatorWebhook'] as const),
   ...(['pauseOperatorWebhook', 'resumeOperatorWebhook', 'rotateOperatorWebhookSecret'] as const),
@@ -485,13 +486,17 @@ const FROM_THE_CONSOLE = { 'sec-fetch-site': 'same-origin', 'x-pixgate-console':
 
 const NOBODY = '0198c0de-3f00-7000-8000-1a2b3c4d5e6f'
 
+/** A token that was never given out. */
+const NO_PAGE = 'AAAAAAAAAAAAAAAAAAAAAA'
+
 /** Sends what the documentation shows as an example, about something that does not exist unless an id is given. */
 async function send(pix: World, operation: OperationId, change: Change = {}): Promise<Answer> {
   const definition: Endpoint = endpoints[operation]
   const { method, path, auth, example } = definition
   const given = operation === 'startSession' ? { token: await operatorToken(pix, endpoints.decideApproval) } : example
   const body = change.body ?? (given === undefined ? undefined : JSON.stringify(given))
-  return pix.call(change.method ?? method, path.replaceAll(/\{\w+\}/g, change.id ?? NOBODY), body, {
+  const address = path.replace('{token}', NO_PAGE).replaceAll(/\{\w+\}/g, change.id ?? NOBODY)
+  return pix.call(change.method ?? method, address, body, {
     ...(auth === 'admin' ? { authorization: `Bearer ${await operatorToken(pix, definition)}` } : {}),
     ...(operation === 'startSession' ? FROM_THE_CONSOLE : {}),
     ...(auth === 'partner'

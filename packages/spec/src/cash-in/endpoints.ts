@@ -35,7 +35,12 @@ export const createCashIn = endpoint({
     payer: { fullName: 'Maria da Silva', document: '529.982.247-25' },
   },
   responses: {
-    201: { description: 'Created', headers: CREATED_HEADERS, schema: cashInCreated, example: createdExample },
+    201: {
+      description: 'Created',
+      headers: CREATED_HEADERS,
+      schema: cashInCreated,
+      example: { ...createdExample, paymentUrl: 'https://pagar.loja.example/pay/x0Vt3mZ2q9YkQbJ7rLw1sA' },
+    },
   },
   errors: [
     'idempotency_key_reused',

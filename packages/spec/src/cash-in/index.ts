@@ -1,2 +1,3 @@
 export * from './endpoints.ts'
 export * from './machine.ts'
+export { paymentUrl } from './shapes.ts'

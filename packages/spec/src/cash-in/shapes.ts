@@ -71,6 +71,12 @@ const created = {
 const pixCode = Type.String({ maxLength: limits.pixCodeMaxLength, description: 'BR Code to copy or draw' })
 const providerTransactionId = Type.String({ maxLength: 128 })
 
+/** @source rules#payment-page.2 */
+export const paymentUrl = Type.String({
+  format: 'uri',
+  description: 'Page on which the payer can pay; only with `PIXGATE_PAYMENT_PAGE=true`',
+})
+
 /** Answer to a creation. */
 export const cashInCreated = Type.Object(
   {
@@ -78,6 +84,7 @@ export const cashInCreated = Type.Object(
     status: firstStatus('PENDING' satisfies CashInStatus),
     pixCode: Type.Optional(pixCode),
     providerTransactionId: Type.Optional(providerTransactionId),
+    paymentUrl: Type.Optional(paymentUrl),
   },
   {
     title: 'CashInCreated',

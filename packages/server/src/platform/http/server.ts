@@ -120,8 +120,12 @@ function setStandardHeaders(options: AppOptions, reply: FastifyReply): void {
 /** Turns an error into the refusal that the client sees. Unexpected errors reveal nothing. @source rules#http.9 */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  const isPassing = PASSING.some((kind) => error instanceof kind) || isRetryableConflict(error)
-  return isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1 }) : new Refusal('internal_error')
+  return isPassing(error) ? new Refusal('overloaded', { retryAfterSeconds: 1 }) : new Refusal('internal_error')
+}
+
+/** The same request may succeed soon. */
+export function isPassing(error: unknown): boolean {
+  return PASSING.some((kind) => error instanceof kind) || isRetryableConflict(error)
 }
 
 const PASSING = [DatabaseUnavailable, QueueFull, NoLongerWanted] as const
