@@ -119,7 +119,7 @@ test('[console.2] no request of a foreign page changes or reads anything while a
   t.after(() => context.close())
   const console = await context.newPage()
   await console.goto(`${target}/console/#link=${ana?.link}`)
-  await console.locator('h1').waitFor()
+  await console.getByRole('navigation').first().waitFor()
   await console.goto('about:blank')
   const [cookie] = await context.cookies()
   const before = await everyTable(pix.database)
@@ -136,7 +136,7 @@ test('[console.2] no request of a foreign page changes or reads anything while a
   const [after] = await context.cookies()
   assert.equal(after?.value, cookie?.value)
   await console.goto(`${target}/console/`)
-  await console.locator('h1').waitFor()
+  await console.getByRole('navigation').first().waitFor()
   const { status } = (await console.evaluate(
     `fetch('/operator/operations', { headers: { 'X-Pixgate-Console': '1' } }).then(({ status }) => ({ status }))`,
   )) as { status: number }

@@ -54,12 +54,6 @@ export const responseHeaders = {
     example: 'pixgate-8080=…; Max-Age=43200; Path=/; HttpOnly; SameSite=Strict',
     isAlwaysThere: true,
   },
-  'Content-Security-Policy': {
-    description: 'The policy of the page: nothing but its own style and script.',
-    schema: Type.String(),
-    example: "default-src 'none'",
-    isAlwaysThere: true,
-  },
   'Referrer-Policy': {
     description: 'The address of the page goes to nobody.',
     schema: Type.String(),
@@ -79,7 +73,7 @@ export const responseHeaders = {
     isAlwaysThere: true,
   },
   'Content-Security-Policy': {
-    description: 'On a page: that it loads and runs nothing.',
+    description: 'Of a page: what it may load and run.',
     schema: Type.String(),
     example: "default-src 'none'",
     isAlwaysThere: false,
