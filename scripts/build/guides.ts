@@ -8,7 +8,16 @@ import type { SourceFile } from '../check/repository.ts'
 /** Markdown documents as pages of the site. Raw HTML is escaped, but for the anchors of rules. */
 
 /** Guides in the order of the site, and the tables that they link. Other documents are pages without a place in the menu. */
-const GUIDES = ['webhook-receiver', 'sdk', 'bank-simulator', 'operator', 'banks', 'rotation', 'privacy', 'high-availability']
+const GUIDES = [
+  'webhook-receiver',
+  'sdk',
+  'bank-simulator',
+  'operator',
+  'banks',
+  'rotation',
+  'privacy',
+  'high-availability',
+]
 const TABLES = ['config', 'states', 'cases', 'ledger']
 
 /** Documents that the service serves itself. */
