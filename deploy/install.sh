@@ -54,6 +54,7 @@ cp -R packages/server/bin packages/server/src packages/server/schema "$new/packa
 [ ! -d packages/server/migrations ] || cp -R packages/server/migrations "$new/packages/server"
 # Built by npm ci of the checkout.
 [ ! -d packages/console/dist ] || cp -R packages/console/dist "$new/packages/server/console"
+[ ! -d packages/docs/dist ] || cp -R packages/docs/dist "$new/packages/server/docs"
 cp deploy/pixgate "$new/bin"
 
 cd "$new"

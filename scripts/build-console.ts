@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hashOfSources, isBuiltOf, STAMP } from './build/sources.ts'
 import { ROOT } from './check/repository.ts'
 
 /**
@@ -10,7 +10,6 @@ import { ROOT } from './check/repository.ts'
  */
 const FOLDER = join(ROOT, 'packages/console')
 const DIST = join(FOLDER, 'dist')
-const STAMP = join(DIST, '.sources')
 
 /** Sources of the bundle, the specification's words included. */
 const SOURCES = [
@@ -18,17 +17,9 @@ const SOURCES = [
   'packages/console/src/**/*',
   'packages/spec/src/**/*.ts',
   'scripts/build-console.ts',
+  'scripts/build/sources.ts',
   'package-lock.json',
 ]
-
-function hashOfSources(): string {
-  const hash = createHash('sha256')
-  const files = globSync(SOURCES, { cwd: ROOT, withFileTypes: true }).filter((entry) => entry.isFile())
-  for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).sort()) {
-    hash.update(path.slice(ROOT.length)).update('\0').update(readFileSync(path)).update('\0')
-  }
-  return hash.digest('hex')
-}
 
 /** `undefined` where Vite, or a part of it for this platform, is not installed. */
 const vite = () => import('vite').catch(() => undefined)
@@ -71,8 +62,8 @@ function configuration({ dev }: { readonly dev: boolean }): Parameters<Vite['bui
 
 async function main(): Promise<void> {
   const dev = process.argv.includes('--dev')
-  const hash = hashOfSources()
-  if (!dev && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return
+  const hash = hashOfSources(SOURCES)
+  if (!dev && isBuiltOf(hash, DIST)) return
   const { build, createServer } = (await vite()) ?? {}
   if (!build || !createServer) return
   if (dev) {
@@ -82,7 +73,7 @@ async function main(): Promise<void> {
     return
   }
   await build(configuration({ dev }))
-  writeFileSync(STAMP, hash)
+  writeFileSync(join(DIST, STAMP), hash)
 }
 
 await main()

@@ -69,6 +69,7 @@ const table: readonly Unit[] = [
   { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '5b', '6'] },
 
   { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
+  { unit: 'docs', level: '–', mayImport: [] },
   { unit: 'console', level: '–', mayImport: ['spec'] },
   { unit: 'sdk', level: '–', mayImport: [] },
   { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },

@@ -1,10 +1,10 @@
 import { endpoints } from '@pixgate/spec'
+import type { Language } from '../../packages/server/src/reference/html.ts'
 import {
   type ErrorEntry,
   type ErrorWords,
   errorEntries,
   errorWords,
-  type Language,
 } from '../../packages/server/src/reference/pages.ts'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 

@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { type Endpoint, limits, payCashIn } from '@pixgate/spec'
 import { Type } from 'typebox'
 import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import { type OpenApiServer, openApiDocument } from '../platform/http/openapi.ts'
 import { hasCurrent } from '../platform/http/request.ts'
 import { collectionOf } from './collection.ts'
+import { contentSecurityPolicy, createFrame, ERRORS_PAGES, type Page, SEARCH_INDEXES, START_PAGES } from './frame.ts'
+import type { Language } from './html.ts'
 import { apiInfo } from './info.ts'
 import { llmsText } from './llms.ts'
-import { CONTENT_SECURITY_POLICY, ERRORS_PAGES, errorsPage, firstSteps, homePage, referencePage } from './pages.ts'
+import { errorsPage, firstSteps, guidesPage, homePage, referencePage } from './pages.ts'
+import { searchIndex } from './search.ts'
+import { readSite } from './site.ts'
 
 export interface Described {
   /** Every endpoint of this process, except the reference itself. */
@@ -23,14 +29,26 @@ const HTML = 'text/html; charset=utf-8'
 const JSON_TEXT = 'application/json; charset=utf-8'
 const PLAIN = 'text/plain; charset=utf-8'
 
-const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi.json', collection: '/collection.json' }
+const PLACES = {
+  reference: START_PAGES.en,
+  errors: ERRORS_PAGES.en,
+  openapi: '/openapi.json',
+  collection: '/collection.json',
+}
 
-/**
- * Public endpoints that describe the service: pages, the OpenAPI document, a collection, llms.txt. Each is rendered at
- * its first request and cached.
- * @source rules#reference.1, rules#reference.2, rules#operators.8
- */
-export function createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl }: Described): BoundEndpoint[] {
+/** A document of the service: its address, its type and its text, which never changes while the process runs. */
+export interface ServedDocument {
+  readonly id: string
+  readonly path: string
+  readonly type: string
+  /** Whether the address changes with the text. */
+  readonly isHashed?: boolean
+  readonly write: () => string
+}
+
+/** Everything that describes the service, with the built site. @source rules#reference.1, rules#operators.8 */
+export function servedDocuments({ endpoints, isSandbox, url, operatorUrl }: Described): readonly ServedDocument[] {
+  const site = readSite()
   const isApart = operatorUrl !== undefined
   const sandboxUrl = () => (isSandbox ? (url() ?? `http://${apiInfo.defaultHost}`) : '')
   // Production does not reveal the operators' address.
@@ -42,17 +60,38 @@ export function createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl }
     const servers = [{ url: '/', description: 'This service' }]
     return JSON.stringify({ ...openApiDocument(table, apiInfo, operatorServer(operatorsAt())), servers })
   }
+  const framed = createFrame(endpoints, site, hasControls)
+  const page = (id: string, path: string, write: () => Page) => ({ id, path, type: HTML, write: () => framed(write()) })
+  const index = (id: string, language: Language) => ({
+    ...{ id, path: SEARCH_INDEXES[language], type: JSON_TEXT },
+    write: () => JSON.stringify(searchIndex(endpoints, site.pages, language)),
+  })
+  const collection = () => JSON.stringify(collectionOf(endpoints, sandboxUrl(), operatorsAt()))
   return [
-    route('getHomePage', '/', HTML, () => homePage(isSandbox, steps())),
-    route('getReference', PLACES.reference, HTML, () => referencePage(endpoints, steps(), isApart)),
-    route('getErrorsPage', ERRORS_PAGES.en, HTML, () => errorsPage(endpoints, 'en')),
-    route('getErrorsPageInPortuguese', ERRORS_PAGES['pt-BR'], HTML, () => errorsPage(endpoints, 'pt-BR')),
-    route('getOpenApiDocument', PLACES.openapi, JSON_TEXT, openApi),
-    route('getCollection', PLACES.collection, JSON_TEXT, () =>
-      JSON.stringify(collectionOf(endpoints, sandboxUrl(), operatorsAt())),
-    ),
-    route('getLlmsText', '/llms.txt', PLAIN, () => llmsText(endpoints, PLACES, isApart)),
+    page('getHomePage', '/', () => homePage(isSandbox, steps())),
+    page('getReference', START_PAGES.en, () => referencePage(endpoints, steps(), isApart)),
+    page('getGuidesInPortuguese', START_PAGES['pt-BR'], () => guidesPage(site.pages)),
+    page('getErrorsPage', ERRORS_PAGES.en, () => errorsPage(endpoints, 'en')),
+    page('getErrorsPageInPortuguese', ERRORS_PAGES['pt-BR'], () => errorsPage(endpoints, 'pt-BR')),
+    { id: 'getOpenApiDocument', path: PLACES.openapi, type: JSON_TEXT, write: openApi },
+    { id: 'getCollection', path: PLACES.collection, type: JSON_TEXT, write: collection },
+    { id: 'getLlmsText', path: '/llms.txt', type: PLAIN, write: () => llmsText(endpoints, PLACES, isApart) },
+    index('getSearchIndex', 'en'),
+    index('getSearchIndexInPortuguese', 'pt-BR'),
+    ...site.assets.map(({ path, type, text }) => ({ id: path, path, type, isHashed: true, write: () => text })),
+    ...site.pages.map((document) => page(document.path, document.path, () => ({ ...document, body: document }))),
   ]
+}
+
+/**
+ * Public endpoints that describe the service: pages, the OpenAPI document, a collection, llms.txt. Each is rendered at
+ * its first request and cached.
+ * @source rules#reference.1, rules#reference.2
+ */
+export function createReferenceRoutes(described: Described): BoundEndpoint[] {
+  // Where operators have no address of their own, the pages stand beside the console.
+  const headers = headersOf(described.operatorUrl === undefined)
+  return servedDocuments(described).map((document) => route(document, headers))
 }
 
 /** @param url of the operator's endpoints, or nothing; `undefined`: they have none of their own */
@@ -63,9 +102,10 @@ function operatorServer(url: string | undefined): OpenApiServer | undefined {
   return { url: 'https://{host}', description, variables: { host: { default: 'operators.pixgate.example' } } }
 }
 
-/** @param write renders the text; deterministic */
-function route(id: string, path: string, contentType: string, write: () => string): BoundEndpoint {
-  let kept: { readonly text: string; readonly headers: Readonly<Record<string, string>> } | undefined
+/** @source rules#reference.14 */
+function route({ id, path, type, isHashed, write }: ServedDocument, common: Headers): BoundEndpoint {
+  let kept: Promise<Readonly<Record<'plain' | 'zipped', Rendered>>> | undefined
+  const headers = { ...common, 'cache-control': isHashed ? IMMUTABLE : BRIEFLY, vary: 'accept-encoding' }
   return {
     endpoint: {
       id,
@@ -75,29 +115,52 @@ function route(id: string, path: string, contentType: string, write: () => strin
       tag: 'Reference',
       summary: `Read ${path}`,
       responses: {
-        200: { description: 'The document', contentType, schema: Type.String() },
+        200: { description: 'The document', contentType: type, schema: Type.String() },
         304: { description: 'Unchanged since the ETag that was sent' },
       },
       errors: [],
     },
     handle: async ({ context }) => {
-      kept ??= withHeaders(write())
-      const { text, headers } = kept
-      if (hasCurrent(String(headers.etag), context.headers['if-none-match'])) return { status: 304, headers }
-      return { status: 200, headers, body: text }
+      kept ??= rendered(write())
+      const isZipped = /\bgzip\b/.test(String(context.headers['accept-encoding'] ?? ''))
+      const { body, own } = (await kept)[isZipped ? 'zipped' : 'plain']
+      if (hasCurrent(own.etag, context.headers['if-none-match']))
+        return { status: 304, headers: { ...headers, ...own } }
+      return { status: 200, headers: { ...headers, ...own, 'content-type': type }, body }
     },
   }
 }
 
-function withHeaders(text: string) {
+type Headers = Readonly<Record<string, string>>
+
+/** Bytes of a document in one encoding, with the headers that belong to them. */
+interface Rendered {
+  readonly body: Buffer
+  readonly own: Headers & { readonly etag: string }
+}
+
+async function rendered(text: string): Promise<Readonly<Record<'plain' | 'zipped', Rendered>>> {
+  const plain = Buffer.from(text)
+  const zipped = await promisify(gzip)(plain)
   return {
-    text,
-    headers: {
-      etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
-      'cache-control': `public, max-age=${limits.publicKeyMaxAgeSeconds}`,
-      'content-security-policy': CONTENT_SECURITY_POLICY,
-      'referrer-policy': 'no-referrer',
-      'cross-origin-resource-policy': 'same-origin',
-    },
+    plain: { body: plain, own: { etag: etagOf(plain) } },
+    zipped: { body: zipped, own: { etag: etagOf(zipped), 'content-encoding': 'gzip' } },
+  }
+}
+
+function etagOf(bytes: Buffer): string {
+  return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+}
+
+const BRIEFLY = `public, max-age=${limits.publicKeyMaxAgeSeconds}`
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** A page without an origin of its own loads its files as a stranger. */
+function headersOf(isShared: boolean): Headers {
+  return {
+    'content-security-policy': contentSecurityPolicy(isShared),
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': isShared ? 'cross-origin' : 'same-origin',
+    ...(isShared && { 'access-control-allow-origin': '*' }),
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   cashIn,
   cashOut,
@@ -22,72 +21,10 @@ import {
 } from '@pixgate/spec'
 import { type Html, html } from '../platform/http/html.ts'
 import { curlOf, isForOperators, webhookHeaders } from '../platform/http/openapi.ts'
+import { ERRORS_PAGES, type Page, START_PAGES } from './frame.ts'
+import { type Language, prose } from './html.ts'
 import { apiInfo } from './info.ts'
-
-export function prose(text: string): Html {
-  const pieces = text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece) => {
-    if (piece.startsWith('`')) return html`<code>${piece.slice(1, -1)}</code>`
-    return piece.startsWith('**') ? html`<strong>${piece.slice(2, -2)}</strong>` : piece
-  })
-  return html`${pieces}`
-}
-
-const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: #0a6cbd }
-@media (prefers-color-scheme: dark) { :root { --link: #6cb6ff } }
-body { margin: 0 auto; padding: 0 1rem 4rem; max-width: 62rem; font: 16px/1.55 system-ui, sans-serif }
-header, nav { padding: .8rem 0; border-bottom: 1px solid var(--line) }
-header a, nav a { margin-right: 1rem }
-a { color: var(--link); text-decoration: none }
-a:hover { text-decoration: underline }
-h2 { margin-top: 3rem; border-bottom: 1px solid var(--line) }
-h3 { margin-top: 2.2rem }
-h3 code { font-size: 1em }
-code, pre { font: .88em/1.5 ui-monospace, monospace }
-code, pre { background: var(--soft); border-radius: 4px }
-code { padding: .1em .3em }
-pre { padding: .8rem; overflow-x: auto; tab-size: 2 }
-pre code { background: none; padding: 0; font-size: 1em }
-table { border-collapse: collapse; width: 100%; margin: .6rem 0 1.2rem }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line) }
-th { font-weight: 600 }
-details { margin: .4rem 0 }
-summary { cursor: pointer }
-.method { display: inline-block; min-width: 4rem; font-weight: 700 }
-.quiet { opacity: .75 }
-:target { background: #fc04 }
-`
-
-/** A page with the common head and no external resources. */
-function page(title: string, body: Html, language: Language = 'en'): string {
-  return html`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-<style>${{ html: STYLE }}</style>
-</head>
-<body>
-<header><a href="/"><strong>Pixgate</strong></a> <a href="/docs">Reference</a> <a href="/docs/errors">Errors</a> <a href="/openapi.json">OpenAPI</a></header>
-${body}
-</body>
-</html>
-`.html
-}
-
-/** Policy of the pages: no scripts or loads, only the inlined style. @source rules#reference.2 */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-export type Language = 'en' | 'pt-BR'
+import type { DocumentPage } from './site.ts'
 
 /** Texts around the errors in the page and the document; code is in backquotes. */
 export interface ErrorWords {
@@ -195,40 +132,32 @@ function answeredBy(code: ErrorCode, all: readonly Endpoint[], words: ErrorWords
   return [...answering.map(({ method, path }) => `${method} ${path}`), elsewhere[code] ?? []].flat()
 }
 
-/** Path of the errors page by language; `type` names the English one. */
-export const ERRORS_PAGES: Readonly<Record<Language, string>> = { en: '/docs/errors', 'pt-BR': '/docs/erros' }
-
 /**
  * The page behind the `type` of every problem: a section per code, with the code as anchor.
  * @source rules#reference.3
  */
-export function errorsPage(endpoints: readonly Endpoint[], language: Language): string {
+export function errorsPage(endpoints: readonly Endpoint[], language: Language): Page {
   const entries = errorEntries(endpoints, language)
   const words = errorWords[language]
-  return page(
-    `${words.title} · Pixgate`,
-    html`<h1>${words.title}</h1>
-${otherLanguage(language)}
+  return {
+    path: ERRORS_PAGES[language],
+    title: words.title,
+    language,
+    twin: ERRORS_PAGES[language === 'en' ? 'pt-BR' : 'en'],
+    body: html`<h1>${words.title}</h1>
 <p>${prose(words.intro)}</p>
-<table><tr>${words.columns.map((column) => html`<th>${column}</th>`)}</tr>
+<table class="fields"><tr>${words.columns.map((column) => html`<th>${column}</th>`)}</tr>
 ${entries.map(
   ({ code, status, message }) =>
     html`<tr><td><a href="#${code}"><code>${code}</code></a></td><td>${status}</td><td>${message}</td></tr>\n`,
 )}</table>
 ${entries.map((entry) => section(entry, words))}`,
-    language,
-  )
-}
-
-function otherLanguage(language: Language): Html {
-  return language === 'en'
-    ? html`<p><a href="${ERRORS_PAGES['pt-BR']}" lang="pt-BR" hreflang="pt-BR">Em português</a></p>`
-    : html`<p><a href="${ERRORS_PAGES.en}" lang="en" hreflang="en">English</a></p>`
+  }
 }
 
 function section({ code, status, title, message, cause, cure, answeredBy }: ErrorEntry, words: ErrorWords): Html {
   return html`<section id="${code}">
-<h2><code>${code}</code></h2>
+<h2><code>${code}</code>${anchor(code)}</h2>
 <p><strong>${status} ${title}</strong>: <q>${message}</q></p>
 <p>${prose(cause)}</p>
 <p><strong>${words.whatToDo}</strong> ${prose(cure)}</p>
@@ -277,25 +206,43 @@ function firstStepsSection(steps: string): Html {
 <p><code>PIXGATE_ADMIN_TOKEN</code> is what this sandbox was configured with. Where it was not, the token stands in
 <code>sandbox-secrets.json</code> of its data directory, <code>.pixgate</code>, as <code>adminToken</code>; on a terminal it was
 printed at the start, too.</p>
-<pre><code>${steps}</code></pre>
+<pre tabindex="0"><code>${steps}</code></pre>
 `
 }
 
 /** The page at `/`, with links to all others. @param steps the first steps, if available */
-export function homePage(isSandbox: boolean, steps: string | undefined): string {
-  return page(
-    'Pixgate',
-    html`<h1>Pixgate</h1>
+export function homePage(isSandbox: boolean, steps: string | undefined): Page {
+  return {
+    path: '/',
+    title: 'Pixgate',
+    language: 'en',
+    body: html`<h1>Pixgate</h1>
 <p>This is a gateway for Pix, Brazil's instant payments: it makes charges, pays to keys and QR codes, refunds, reports each
 outcome by signed notifications, and keeps the books. ${
       isSandbox
         ? html`This one is a <strong>sandbox</strong>: its bank is simulated, and no money moves.`
         : html`This one is in <strong>production</strong>.`
     } Version ${apiInfo.version}.</p>
-<table>
+<table class="fields"><tr><th>address</th><th>content</th></tr>
 ${PLACES.map(([path, what]) => html`<tr><td><a href="${path}">${path}</a></td><td>${what}</td></tr>\n`)}</table>
 ${steps === undefined ? undefined : firstStepsSection(steps)}`,
-  )
+  }
+}
+
+/** First page in Portuguese, as the reference itself is in English. @param pages documents of the site */
+export function guidesPage(pages: readonly DocumentPage[]): Page {
+  const guides = pages.filter(({ group, language }) => group === 'guides' && language === 'pt-BR')
+  return {
+    path: START_PAGES['pt-BR'],
+    title: 'Documentação',
+    language: 'pt-BR',
+    twin: START_PAGES.en,
+    body: html`<h1>Documentação do Pixgate</h1>
+<p>Um gateway de Pix de código aberto: cobranças, pagamentos, devoluções, notificações assinadas e a escrituração de tudo.</p>
+<ul>${guides.map(({ path, title }) => html`<li><a href="${path}">${title}</a></li>\n`)}
+<li><a href="${ERRORS_PAGES['pt-BR']}">${errorWords['pt-BR'].title}</a></li>
+<li><a href="${START_PAGES.en}" hreflang="en">Referência da API</a>, em inglês</li></ul>`,
+  }
 }
 
 const PLACES = [
@@ -412,7 +359,7 @@ function statesSection(): Html {
 <ul>${clientRules.map((rule) => html`<li>${prose(rule)}</li>\n`)}</ul>
 ${Object.entries(RESOURCES).map(
   ([title, { name, states, meanings }]) => html`<h3 id="${title}">${name}</h3>
-<table><tr><th>status</th><th>what it means</th></tr>
+<table class="fields"><tr><th>status</th><th>what it means</th></tr>
 ${states.map((state) => html`<tr><td><code>${state}</code></td><td>${prose(meanings[state] ?? '')}</td></tr>\n`)}</table>
 `,
 )}`
@@ -464,9 +411,9 @@ function durationText(ms: number): string {
 function receiverSection(headers: Html | undefined): Html {
   return html`<ol>${STEPS.map((step) => html`<li>${prose(step)}</li>\n`)}</ol>
 <p>With Node:</p>
-<pre><code>${VERIFYING}</code></pre>
+<pre tabindex="0"><code>${VERIFYING}</code></pre>
 ${headers}
-<table><tr><th>Your answer</th><th>what becomes of it</th></tr>
+<table class="fields"><tr><th>Your answer</th><th>what becomes of it</th></tr>
 ${attempts().map(([answer, becomes]) => html`<tr><td>${answer}</td><td>${becomes}</td></tr>\n`)}</table>
 <p>Each wait begins when the attempt before has ended, and is up to a tenth longer. <code>Retry-After</code> of a 429 or 503 is
 heeded.</p>
@@ -479,15 +426,16 @@ heeded.</p>
  * @param isApart whether the operator's endpoints have their own address
  * @source rules#reference.4, rules#operators.8
  */
-export function referencePage(endpoints: readonly Endpoint[], steps: string | undefined, isApart: boolean): string {
+export function referencePage(endpoints: readonly Endpoint[], steps: string | undefined, isApart: boolean): Page {
   const groups = Object.entries(tags)
     .map(([tag, description]) => ({ tag, description, members: endpoints.filter((endpoint) => endpoint.tag === tag) }))
     .filter(({ tag, members }) => members.length > 0 || tag === NOTIFICATIONS)
-  return page(
-    'Reference · Pixgate',
-    html`<h1>Reference</h1>
+  return {
+    path: START_PAGES.en,
+    title: 'API reference',
+    language: 'en',
+    body: html`<h1>API reference</h1>
 ${apiInfo.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
-<nav><a href="#states">States</a> ${groups.map(({ tag }) => html`<a href="#${anchorOf(tag)}">${tag}</a> `)}</nav>
 ${steps === undefined ? undefined : firstStepsSection(steps)}
 <p>The commands of this page use <code>$PIXGATE_URL</code>, the address of the service, <code>$PIXGATE_API_KEY</code> and
 <code>$PIXGATE_ADMIN_TOKEN</code>; <code>$CASH_OUT_ID</code> and its like stand for the <code>id</code> that an answer told.${
@@ -502,7 +450,7 @@ ${groups.map(
 <p>${prose(description)}</p>
 ${tag === NOTIFICATIONS ? [receiverSection(webhookHeaderTable()), ...eventTypes.map(notification)] : members.map((endpoint) => operation(endpoint, isApart))}`,
 )}`,
-  )
+  }
 }
 
 const NOTIFICATIONS = 'Notifications' satisfies keyof typeof tags
@@ -527,29 +475,48 @@ function callerOf(endpoint: Endpoint, isApart: boolean): Html {
 
 function operation(endpoint: Endpoint, isApart: boolean): Html {
   const { id, method, path, summary, description, params, query, body, headers = {}, responses } = endpoint
-  const curl = curlOf(endpoint, isApart)
+  const answers = Object.entries(responses)
   return html`<section id="${id}">
-<h3><span class="method">${method}</span> <code>${path}</code></h3>
-<p><strong>${summary}.</strong> ${prose(description ?? '')} <span class="quiet">${callerOf(endpoint, isApart)}</span></p>
+<h3>${summary}${anchor(id)}</h3>
+<p class="call"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
+<div class="columns"><div>
+<p>${prose(description ?? '')} <span class="quiet">${callerOf(endpoint, isApart)}</span></p>
 ${fieldTable('Path', params)}${fieldTable('Query', query)}${headerTable(headers)}${fieldTable('Body', body)}
-${curl === undefined ? undefined : code(curl)}
-${Object.entries(responses).map(
-  ([
-    status,
-    { description: what, schema, example, headers: own },
-  ]) => html`<details><summary><strong>${status}</strong> ${prose(what)}</summary>
-${example === undefined ? undefined : code(typeof example === 'string' ? example : JSON.stringify(example, null, 2))}
+${answers.map(
+  ([status, { description: what, schema, headers: own }]) =>
+    html`<details><summary><strong>${status}</strong> ${prose(what)}</summary>
 ${fieldTable('Headers', answerHeaders(own))}${fieldTable('Answer', schema)}</details>
 `,
 )}${problems(errorsOf(endpoint))}
+</div><div class="samples">
+${samples(endpoint, isApart)}
+${answers.map(([status, { example }]) => (example === undefined ? undefined : sample(`${status}`, typeof example === 'string' ? example : JSON.stringify(example, null, 2))))}
+</div></div>
 </section>
 `
+}
+
+/** Calls of an operation as commands or programs. One more language is one more sample. */
+function samples(endpoint: Endpoint, isApart: boolean): Html | undefined {
+  const curl = curlOf(endpoint, isApart)
+  return curl === undefined ? undefined : sample('curl', curl)
+}
+
+function sample(label: string, text: string): Html {
+  return html`<figure><figcaption>${label}</figcaption>${code(text)}</figure>
+`
+}
+
+/** The address of a section, for its heading. */
+function anchor(id: string): Html {
+  return html` <a class="anchor" href="#${id}" aria-label="#${id}">#</a>`
 }
 
 function notification(type: EventType): Html {
   const { description = '' } = eventSchemas[type] as Schema
   return html`<section id="${type}">
-<h3><span class="method">POST</span> <code>${type}</code> to your receiver</h3>
+<h3><code>${type}</code>${anchor(type)}</h3>
+<p class="call"><span class="method post">POST</span> to your receiver</p>
 <p>${prose(description)}</p>
 ${code(JSON.stringify(eventExamples[type], null, 2))}
 ${fieldTable('Body', eventSchemas[type])}
@@ -560,10 +527,11 @@ ${fieldTable('Body', eventSchemas[type])}
 function problems(codes: readonly ErrorCode[]): Html {
   const sorted = codes.toSorted((one, other) => errors[one].status - errors[other].status)
   return html`<details><summary>Errors</summary>
-<table>${sorted.map(
-    (name) =>
-      html`<tr><td>${errors[name].status}</td><td><a href="/docs/errors#${name}"><code>${name}</code></a></td><td>${errors[name].message}</td></tr>\n`,
-  )}</table></details>`
+<table class="fields"><tr><th>HTTP</th><th>code</th><th>message</th></tr>
+${sorted.map(
+  (name) =>
+    html`<tr><td>${errors[name].status}</td><td><a href="/docs/errors#${name}"><code>${name}</code></a></td><td>${errors[name].message}</td></tr>\n`,
+)}</table></details>`
 }
 
 function webhookHeaderTable(): Html | undefined {
@@ -592,17 +560,17 @@ function answerHeaders(names: readonly ResponseHeader[] = []): Schema {
 function fieldTable(title: string, schema: Schema | undefined): Html | undefined {
   const fields = schema === undefined ? [] : fieldsOf(schema)
   if (fields.length === 0) return undefined
-  return html`<table><tr><th>${title}</th><th>type</th><th></th></tr>
+  return html`<table class="fields"><tr><th>${title}</th><th>type</th><th>meaning</th></tr>
 ${fields.map(fieldRow)}</table>
 `
 }
 
 function fieldRow({ path, type, isRequired, description, schemaTitle = '' }: Field): Html {
   const what = isExplained(schemaTitle) ? html`<a href="#${schemaTitle}">What each means</a>` : prose(description)
-  return html`<tr><td><code>${path}</code></td><td>${type}${isRequired ? undefined : html` <span class="quiet">optional</span>`}</td><td>${what}</td></tr>
+  return html`<tr><td><code>${path.split('.').flatMap((part, index) => (index === 0 ? part : [{ html: '.<wbr>' }, part]))}</code></td><td>${type}${isRequired ? undefined : html` <span class="quiet">optional</span>`}</td><td>${what}</td></tr>
 `
 }
 
 function code(text: string): Html {
-  return html`<pre><code>${text}</code></pre>`
+  return html`<pre tabindex="0"><code>${text}</code></pre>`
 }

@@ -4,7 +4,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { promisify } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import {
@@ -19,31 +19,12 @@ import {
 } from '@pixgate/spec'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { webhookHeaders } from '../../src/platform/http/openapi.ts'
-import { listeningUrl } from '../../src/platform/http/server.ts'
-import { createReferenceRoutes } from '../../src/reference/index.ts'
-import { good, listen, thingServer } from '../platform/http/thing-server.ts'
+import { good } from '../platform/http/thing-server.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
+import { served } from './served.ts'
 
 const PATHS = ['/', '/docs', '/docs/errors', '/docs/erros', '/openapi.json', '/collection.json', '/llms.txt'] as const
 const PAGES = PATHS.slice(0, 4)
-
-/** A server whose pages describe what the service answers, in the sandbox or in production. */
-async function served(t: TestContext, isSandbox = true, operatorUrl?: string) {
-  const table: Readonly<Record<string, Endpoint>> = isSandbox ? endpoints : serviceEndpoints
-  const added = createReferenceRoutes({
-    endpoints: Object.values(table),
-    isSandbox,
-    url: () => listeningUrl(app.server),
-    operatorUrl: operatorUrl === undefined ? undefined : () => operatorUrl,
-  })
-  const { app, log }: ReturnType<typeof thingServer> = thingServer(t, { added })
-  const url = `http://127.0.0.1:${await listen(app)}`
-  const read = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(url + path, init)
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  }
-  return { url, read, log }
-}
 
 test('[reference.1] every document is answered to anyone, with its type, and may be kept', async (t) => {
   const { read, log } = await served(t)
@@ -81,7 +62,7 @@ test('[reference.1] HEAD is answered as GET is, without the body; another method
     const { status, headers, text } = await read(path, { method: 'HEAD' })
     const got = await read(path)
     assert.deepEqual([status, text], [200, ''])
-    assert.equal(headers.get('content-length'), String(Buffer.byteLength(got.text)), path)
+    assert.equal(headers.get('content-length'), got.headers.get('content-length'), path)
     assert.equal(headers.get('etag'), got.headers.get('etag'))
     const refused = await read(path, { method: 'POST' })
     assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD'], path)
@@ -96,7 +77,7 @@ test('[reference.1] parameters that caches and links add change nothing', async 
 /** A link that is none of ours: a path of the service, an anchor, or the icon that is nothing. */
 const ELSEWHERE = /(?:src|href)="(?!\/(?![/\\])|#|data:,")/i
 
-test('[reference.2] a page loads nothing and runs nothing, and its policy says so', async (t) => {
+test('[reference.2] a page loads its own style and script and nothing else, and its policy says so', async (t) => {
   const { read } = await served(t)
   for (const path of PATHS) {
     const { headers, text } = await read(path)
@@ -106,35 +87,12 @@ test('[reference.2] a page loads nothing and runs nothing, and its policy says s
     assert.match(policy, /frame-ancestors 'none'/)
     assert.equal(headers.get('referrer-policy'), 'no-referrer')
     if (!PAGES.includes(path as '/')) continue
-    assert.doesNotMatch(text, /<script|<iframe|<img|<object|\son\w+=|style="|javascript:/i, path)
+    assert.doesNotMatch(
+      text,
+      /<script(?! defer src="\/docs\/assets\/)|<iframe|<img|<object|\son\w+=|style="|javascript:/i,
+      path,
+    )
     assert.doesNotMatch(text, ELSEWHERE, `${path} leads elsewhere`)
-  }
-})
-
-test('[reference.2] the policy allows the one style that stands in the page', async (t) => {
-  const { read } = await served(t)
-  const { headers, text } = await read('/')
-  const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(text) ?? []
-  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(style))).toString('base64')
-  assert.ok(headers.get('content-security-policy')?.includes(`'sha256-${digest}'`))
-})
-
-test('[reference.1] every link of a page leads somewhere: to a path that is answered, to an anchor that is there', async (t) => {
-  const pix = await world(t)
-  const pages = new Map<string, string>()
-  const textOf = async (path: string) => {
-    const known = pages.get(path) ?? (await (await fetch(pix.url + path)).text())
-    pages.set(path, known)
-    return known
-  }
-  for (const path of PAGES) {
-    for (const [, link = ''] of (await textOf(path)).matchAll(/href="([^"]+)"/g)) {
-      if (link === 'data:,') continue
-      const [target = '', anchor] = link.split('#')
-      const { status } = target === '' ? { status: 200 } : await fetch(pix.url + target)
-      assert.equal(status, 200, `${path} links ${link}`)
-      if (anchor) assert.ok((await textOf(target || path)).includes(`id="${anchor}"`), `${path} links ${link}`)
-    }
   }
 })
 
@@ -212,7 +170,9 @@ function unescaped(text: string): string {
 
 /** What stands in the blocks of code of a page. */
 function codeBlocks(page: string): readonly string[] {
-  return [...page.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, text = '']) => unescaped(text))
+  return [...page.matchAll(/<pre tabindex="0"><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, text = '']) =>
+    unescaped(text),
+  )
 }
 
 test('[reference.10] [webhooks.8] a receiver that verifies as the page shows takes what is sent, and nothing else', async (t) => {
