@@ -123,6 +123,34 @@ test('[console.10] a console waits for a change, is told each once, and a commit
   assert.deepEqual((await changes({ cursor: second.cursor, wait: 0 })).changes, [])
 })
 
+test('[console.10] a case that is opened, discussed or closed is a change, also without a move', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const clock = steppedClock({ stands: true })
+  clock.observe(Date.parse('2026-11-21T13:00:00Z'))
+  const { changes } = consoleOn(database, clock)
+  const id = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'
+  let { cursor } = await changes({})
+  const named = async (sql: (at: string) => string) => {
+    clock.advance(500)
+    await administer(url, `SET session_replication_role = replica; ${sql(new Date(clock.now()).toISOString())}`)
+    const { changes: found, cursor: next } = await changes({ cursor })
+    cursor = next
+    return found.map(({ kind, id: of }: { kind: string; id: string }) => [kind, of])
+  }
+  const step = (name: string, of: string) => (at: string) =>
+    `INSERT INTO case_step VALUES (gen_random_uuid(), '${id}', '${name}', ${of}, 'o', 'Ana', '{}', '1', 0, NULL, NULL, NULL, '', '{}', '${at}')`
+  const seen = [
+    await named(
+      (at) => `INSERT INTO "case" (id, kind, reference, facts, opened_at) VALUES ('${id}', 'x', '', '{}', '${at}')`,
+    ),
+    await named(step('proposed', 'NULL')),
+    await named(step('refused', 'gen_random_uuid()')),
+    await named((at) => `UPDATE "case" SET closed_at = '${at}'`),
+    await named(() => ''),
+  ]
+  assert.deepEqual(seen, [[['case', id]], [['case', id]], [['case', id]], [['case', id]], []])
+})
+
 test('[console.10] a cursor older than a minute is a reset; all that wait share a look, and a shutdown answers them', async (t) => {
   const { database } = await testDatabase(t)
   const clock = steppedClock({ stands: true })
@@ -177,7 +205,10 @@ test('[console.10] moves of the last seconds are found by their time, not among 
   )
   const { texts, noting } = notingTexts(database)
   await consoleOn(noting).changes({})
-  assert.match(await planOf(url, texts[0]?.replace('$1::timestamptz', 'now()') ?? ''), /Bitmap Index Scan on move_at/)
+  assert.match(
+    await planOf(url, texts[0]?.replaceAll('$1::timestamptz', 'now()') ?? ''),
+    /Bitmap Index Scan on move_at/,
+  )
 })
 
 test('[console.11] the audit trail is paged, newest first, by actor, action and subject', async (t) => {
