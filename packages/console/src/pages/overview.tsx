@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { call, client, type Overview as OverviewData, reads } from '../api.ts'
+import { renewOverview } from '../live.ts'
 import { useMay, useSession } from '../session.tsx'
 import { Button, ReasonField } from '../ui/controls.tsx'
 import { Ago, Amount, Badge, Table, type Tone } from '../ui/data.tsx'
@@ -239,9 +240,6 @@ export function PayoutSwitch({ isEnabled }: { readonly isEnabled: boolean }) {
   )
 }
 
-/** The service computes the overview once in this time. */
-const OVERVIEW_MS = 2_000
-
 function SwitchDialog({ isEnabled, onClose }: { readonly isEnabled: boolean; readonly onClose: () => void }) {
   const words = useWords()
   const text = words.overview.switch
@@ -257,8 +255,7 @@ function SwitchDialog({ isEnabled, onClose }: { readonly isEnabled: boolean; rea
       onClose()
       const { queryKey } = reads.overview()
       client.setQueryData(queryKey, (seen) => seen && { ...seen, health: { ...seen.health, cashOut } })
-      // Until then the service may answer the overview from before.
-      setTimeout(() => void client.invalidateQueries({ queryKey: ['overview'] }), OVERVIEW_MS)
+      renewOverview()
     },
   })
   const submit = (event: FormEvent) => {
