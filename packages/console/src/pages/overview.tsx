@@ -31,7 +31,7 @@ function Loaded({ data }: { readonly data: OverviewData }) {
   const words = useWords()
   return (
     <div className={css.page}>
-      <NeedsPerson needs={data.needsPerson} />
+      <NeedsPerson needs={data.needsPerson} isEmpty={isEmpty(data)} />
       <Today data={data} />
       <div className={css.columns}>
         <Balances accounts={data.accounts} />
@@ -42,9 +42,22 @@ function Loaded({ data }: { readonly data: OverviewData }) {
   )
 }
 
-function NeedsPerson({ needs }: { readonly needs: OverviewData['needsPerson'] }) {
+/** Nothing was booked yet. */
+function isEmpty({ accounts, hours, days }: OverviewData): boolean {
+  const isStill = ({ inCents, outCents }: { readonly inCents: number; readonly outCents: number }) =>
+    inCents === 0 && outCents === 0
+  return accounts.every(({ balanceCents }) => balanceCents === 0) && [...hours, ...days].every(isStill)
+}
+
+interface NeedsProps {
+  readonly needs: OverviewData['needsPerson']
+  readonly isEmpty: boolean
+}
+
+function NeedsPerson({ needs, isEmpty }: NeedsProps) {
   const words = useWords()
   const format = useFormat()
+  const { hasSimulatedBank } = useSession()
   const rows = [
     ['cases', '/cases', needs.cases],
     ['payouts', '/approvals', needs.payouts],
@@ -55,7 +68,9 @@ function NeedsPerson({ needs }: { readonly needs: OverviewData['needsPerson'] })
     <section aria-labelledby="needs" className={css.section}>
       <h2 id="needs">{words.overview.needs}</h2>
       {waiting.length === 0 ? (
-        <p className={css.quiet}>{words.overview.nothing}</p>
+        <p className={css.quiet}>
+          {words.overview.nothing} {isEmpty && hasSimulatedBank && <Link href="/sandbox">{words.overview.begin}</Link>}
+        </p>
       ) : (
         <ul className={css.needs}>
           {waiting.map(([name, href, { count, oldestAt }]) => (

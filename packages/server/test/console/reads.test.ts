@@ -23,7 +23,7 @@ test('[console.9] the overview has balances, the money of today and of each hour
   const balance = (name: string) =>
     shown.accounts.find(({ account }: { account: string }) => account === name).balanceCents
   assert.deepEqual([balance('available'), balance('reserved'), balance('suspense_in')], [120_00, 0, 20_00])
-  assert.deepEqual(shown.today.in, { count: 2, cents: 170_00 })
+  assert.deepEqual(shown.today.in, { count: 3, cents: 190_00 })
   assert.deepEqual(shown.today.refunded, { count: 1, cents: 50_00 })
   assert.equal(shown.needsPerson.cases.count, 1)
   assert.equal(shown.needsPerson.cases.oldestAt, (await pix.read(`/${caseId}`)).openedAt)
@@ -257,6 +257,14 @@ test('[console.12] proposals that can be approved are listed, and no others', as
   assert.deepEqual(await proposals(), [])
 })
 
+test('[console.12] a proposed refund names its charge', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const { id: cashInId } = await pix.paid('20')
+  await pix.call('POST', '/operator/refunds', { cashInId, valueCents: 5_00, reason: 'Returned goods' }, pix.ana)
+  const [{ operationId, caseKind }] = await consoleOn(pix.database, pix.clock).proposals()
+  assert.deepEqual([operationId, caseKind], [cashInId, 'refund_requested'])
+})
+
 test('[console.13] the system shows its settings without secrets, and its limits with their use', async (t) => {
   const { url, database } = await testDatabase(t)
   const { settings } = readConfig({ ...PRODUCTION, PORT: '8081' })
@@ -288,6 +296,14 @@ test('[console.13] the system shows its settings without secrets, and its limits
   )
   assert.equal(shown.versions.node, process.versions.node)
   assert.match(shown.versions.postgres, /^\d+\.\d+$/)
+})
+
+test('[console.12] a proposed refund names its charge', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const { id: cashInId } = await pix.paid('20')
+  await pix.call('POST', '/operator/refunds', { cashInId, valueCents: 5_00, reason: 'Returned goods' }, pix.ana)
+  const [{ operationId, caseKind }] = await consoleOn(pix.database, pix.clock).proposals()
+  assert.deepEqual([operationId, caseKind], [cashInId, 'refund_requested'])
 })
 
 test('[console.13] the system shows how much work is overdue, of every kind', async (t) => {
