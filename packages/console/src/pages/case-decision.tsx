@@ -168,7 +168,7 @@ function WhyNot({ text }: { readonly text: string }) {
     <Said text={text} />
   ) : (
     <>
-      {words.cases.requires}: <Said text={unmet} />
+      {words.cases.onlyWhen} <Said text={unmet} />
     </>
   )
 }

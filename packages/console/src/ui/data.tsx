@@ -8,9 +8,13 @@ import css from './data.module.css'
 
 export type Tone = 'ok' | 'wait' | 'bad' | 'calm'
 
+/** Longer texts may take two lines on a phone. */
+const BADGE_LINE = 16
+
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  const isLong = typeof children === 'string' && children.length > BADGE_LINE
   return (
-    <span className={css.badge} data-tone={tone}>
+    <span className={css.badge} data-tone={tone} data-long={isLong || undefined}>
       {children}
     </span>
   )

@@ -373,7 +373,7 @@ const cases: Words['cases'] = {
   decided: 'The decision was carried out.',
   noOptions: 'No decision is possible now.',
   notNow: 'Not now:',
-  requires: 'it requires that',
+  onlyWhen: 'only when',
   wasOpened: 'Why it was opened:',
   incomplete: 'Fill in the fields and the reason.',
   endToEndId: 'E2E id of the payment',

@@ -408,7 +408,7 @@ const cases = {
   decided: 'Decisão executada.',
   noOptions: 'Não há decisão possível agora.',
   notNow: 'Agora não:',
-  requires: 'exige que',
+  onlyWhen: 'só quando',
   wasOpened: 'Por que foi aberto:',
   incomplete: 'Preencha os campos e o motivo.',
   endToEndId: 'ID E2E do pagamento',

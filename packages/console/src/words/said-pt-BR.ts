@@ -471,7 +471,7 @@ export const said: Readonly<Record<string, string>> = {
     'Um débito sem explicação é lançado quando se decide quem o assume: o lojista, para quem o que faltar vira dívida,',
   'or the house.': 'ou a casa.',
   'The same holds for a negative difference (bank minus books), and for a debit that appears after an operator reversed its booking.':
-    'O mesmo vale para uma diferença negativa (banco mena escrituração) e para um débito que aparece depois de uma pessoa estornar o lançamento dele.',
+    'O mesmo vale para uma diferença negativa (banco menos escrituração) e para um débito que aparece depois de uma pessoa estornar o lançamento dele.',
   'A withdrawal is `DEBITED`. The merchant’s servers receive no notification of adjustments.':
     'Um saque está debitado. Os servidores do lojista não recebem notificação de ajustes.',
   'It is a loss if the house bears it.': 'É perda se a casa o assume.',
@@ -526,7 +526,7 @@ export const said: Readonly<Record<string, string>> = {
   'The bank’s statement has other values than the books, or than before, for a movement. The books are unchanged.':
     'O extrato do banco tem, para um movimento, outros valores que a escrituração, ou que antes. A escrituração não mudou.',
   'Book the positive difference (bank minus books) and credit it to the merchant.':
-    'Lança a diferença positiva (banco mena escrituração) e a credita ao lojista.',
+    'Lança a diferença positiva (banco menos escrituração) e a credita ao lojista.',
   'Book the negative difference at the merchant’s expense; a shortfall of the balance becomes a debt.':
     'Lança a diferença negativa por conta do lojista; o que faltar no saldo vira dívida.',
   'Book the difference as a gain or loss.': 'Lança a diferença como ganho ou perda.',
@@ -604,9 +604,9 @@ export const said: Readonly<Record<string, string>> = {
     'o lojista assume um débito sem explicação; o que faltar vira dívida',
   'an unexplained debit was written off as a loss': 'um débito sem explicação foi baixado como perda',
   'the merchant bears a negative difference, bank minus books; a shortfall becomes a debt':
-    'o lojista assume uma diferença negativa, banco mena escrituração; o que faltar vira dívida',
-  'a positive difference, bank minus books, is a gain': 'uma diferença positiva, banco mena escrituração, é ganho',
-  'a negative difference, bank minus books, is a loss': 'uma diferença negativa, banco mena escrituração, é perda',
+    'o lojista assume uma diferença negativa, banco menos escrituração; o que faltar vira dívida',
+  'a positive difference, bank minus books, is a gain': 'uma diferença positiva, banco menos escrituração, é ganho',
+  'a negative difference, bank minus books, is a loss': 'uma diferença negativa, banco menos escrituração, é perda',
   'an operator reversed a credit that the bank’s statement lacks; a shortfall becomes a debt':
     'uma pessoa estornou um crédito que o extrato do banco não tem; o que faltar vira dívida',
   'another case that causes the doubt is open': 'outro caso que causa a dúvida está aberto',
@@ -615,4 +615,28 @@ export const said: Readonly<Record<string, string>> = {
     'o ID E2E, ou de devolução, informado já está lançado',
   'no further answer of the bank can settle the case': 'nenhuma resposta do banco pode mais resolver o caso',
   'the case’s credit is still in suspense': 'o crédito do caso ainda está em conta transitória',
+  'a payment was credited before, even if the credit was reversed':
+    'um pagamento já foi creditado antes, mesmo que o crédito tenha sido estornado',
+  'an operator ordered its return to the payer, and the bank has not reported the outcome':
+    'uma pessoa ordenou a devolução ao pagador, e o banco ainda não informou o resultado',
+  'no part of the payment was accepted, returned, written off or attributed, and no return of it is in flight':
+    'nenhuma parte do pagamento foi aceita, devolvida, baixada ou atribuída, e nenhuma devolução dele está em andamento',
+  'a payment of the charge was credited to the merchant': 'um pagamento da cobrança foi creditado ao lojista',
+  '`expirationDate` has passed': 'o prazo da cobrança (`expirationDate`) passou',
+  'the case was opened because the bank gave no answer within 15 minutes':
+    'o caso foi aberto porque o banco não respondeu em 15 minutos',
+  'money debited for it is in suspense; that case decides':
+    'há dinheiro debitado por ela em conta transitória; decide-se no caso desse débito',
+  'the payout was confirmed, and the merchant was notified': 'o pagamento foi confirmado e notificado ao lojista',
+  'its reservation was released before': 'a reserva já foi liberada antes',
+  'a call is in flight, or the last attempt that may have been sent is younger than 5 minutes, and the bank has not reported that it has the order':
+    'uma chamada ao banco está em andamento, ou a última tentativa que pode ter saído tem menos de 5 minutos, e o banco não informou que tem a ordem',
+  'the bank’s statement shows an unbooked debit for it':
+    'o extrato do banco mostra um débito dela que não está lançado',
+  'the sum of all returns exceeds the payout; or the return does not name the confirming payment, while another payment that was written off is not fully returned':
+    'a soma dos retornos passa do valor do pagamento; ou o retorno não identifica o pagamento confirmado, e outro pagamento que foi baixado ainda não voltou por inteiro',
+  'it returns money in suspense, and that suspense does not cover the amount that left':
+    'ela devolve dinheiro em conta transitória, e o que há ali não cobre o valor que saiu',
+  'an amount of it is being returned to the payer': 'uma parte dele está sendo devolvida ao pagador',
+  'it is not a payment, but a returned payout': 'não é um recebimento, e sim um pagamento que voltou',
 }
