@@ -90,3 +90,16 @@ test('after a change the overview is read again until it is certainly younger', 
   await third
   await page.close()
 })
+
+test('a pasted address is the one of the endpoint', { skip }, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  await page.goto(`${server.address}/console/webhooks`)
+  await page.locator('main header button').click()
+  await page.locator('dialog input').first().waitFor()
+  await page.keyboard.insertText('http://127.0.0.1:3000/webhooks')
+  const order = page.waitForRequest((request) => request.method() === 'POST')
+  await page.keyboard.press('Enter')
+  assert.equal((await order).postDataJSON().url, 'http://127.0.0.1:3000/webhooks')
+  await page.close()
+})
