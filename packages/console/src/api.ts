@@ -222,15 +222,29 @@ function pages<E extends Endpoint>(kind: string, path: string, query: Query) {
 }
 
 const NEWEST_MAX = 30
+/** The health of the service, which no change of an operation tells of. */
+const HEALTH_EVERY_MS = 30_000
 /** An attempt changes no operation, so no change tells of it. */
 const ATTEMPTS_EVERY_MS = 15_000
+/** While an attempt is due, or was just now. */
+const ATTEMPT_EVERY_MS = 1_500
+
+function attemptsEvery(deliveries: readonly { readonly nextAttemptAt: string | null }[] = []): number {
+  const isDue = deliveries.some(
+    ({ nextAttemptAt: at }) => at !== null && Math.abs(Date.parse(at) - Date.now()) < ATTEMPTS_EVERY_MS,
+  )
+  return isDue ? ATTEMPT_EVERY_MS : ATTEMPTS_EVERY_MS
+}
 
 export const reads = {
   session: () => ({
     ...read<typeof getSession>('session', '/console/session'),
     staleTime: Number.POSITIVE_INFINITY,
   }),
-  overview: () => read<typeof getOverview>('overview', '/operator/overview'),
+  overview: () => ({
+    ...read<typeof getOverview>('overview', '/operator/overview'),
+    refetchInterval: HEALTH_EVERY_MS,
+  }),
   operations: (filters: Query) => pages<typeof listOperations>('operations', '/operator/operations', filters),
   /** The first page alone. */
   newest: (filters: Query) =>
@@ -241,8 +255,13 @@ export const reads = {
   case: (id: string) => read<typeof getCase>('case', `/operator/cases/${id}`),
   approvals: () => pages<typeof listApprovals>('approvals', '/operator/approvals', {}),
   proposals: () => read<typeof listProposals>('proposals', '/operator/proposals'),
-  delivery: (id: string) =>
-    read<(typeof sharedWithOperators)['getOperatorDelivery']>('delivery', `/operator/webhook-deliveries/${id}`),
+  delivery: (id: string) => {
+    const options = read<(typeof sharedWithOperators)['getOperatorDelivery']>(
+      'delivery',
+      `/operator/webhook-deliveries/${id}`,
+    )
+    return queryOptions({ ...options, refetchInterval: ({ state: { data } }) => attemptsEvery(data && [data]) })
+  },
   apiKeys: () => pages<(typeof sharedWithOperators)['listOperatorApiKeys']>('api-keys', '/operator/api-keys', {}),
   operators: () => pages<typeof listOperators>('operators', '/operator/operators', {}),
   sessions: () => read<typeof listSessions>('sessions', '/operator/sessions'),
@@ -255,14 +274,17 @@ export const reads = {
     ...read<(typeof sharedWithOperators)['getOperatorWebhook']>('webhook', `/operator/webhooks/${id}`),
     refetchInterval: ATTEMPTS_EVERY_MS,
   }),
-  deliveries: (filters: Query) => ({
-    ...pages<(typeof sharedWithOperators)['listOperatorDeliveries']>(
+  deliveries: (filters: Query) => {
+    const options = pages<(typeof sharedWithOperators)['listOperatorDeliveries']>(
       'deliveries',
       '/operator/webhook-deliveries',
       filters,
-    ),
-    refetchInterval: ATTEMPTS_EVERY_MS,
-  }),
+    )
+    return infiniteQueryOptions({
+      ...options,
+      refetchInterval: ({ state: { data } }) => attemptsEvery(data?.pages.flatMap((page) => page.data)),
+    })
+  },
   reconciliation: () => read<typeof getReconciliation>('reconciliation', '/operator/reconciliation'),
   entries: (filters: Query) => pages<typeof listEntries>('entries', '/operator/entries', filters),
   closes: () => pages<typeof listCloses>('closes', '/operator/closes', {}),

@@ -68,13 +68,19 @@ export function Frame({ children }: { readonly children: ReactNode }) {
 
 function Brand() {
   const words = useWords()
-  const { mode } = useSession()
+  const { mode, hasSimulatedBank } = useSession()
   return (
     <div className={css.brand}>
       <Link href="/" className={css.wordmark}>
         Pixgate
       </Link>
-      <span className={css.mode}>{words.mode[mode]}</span>
+      {hasSimulatedBank ? (
+        <Link href="/sandbox" className={css.mode}>
+          {words.mode[mode]}
+        </Link>
+      ) : (
+        <span className={css.mode}>{words.mode[mode]}</span>
+      )}
     </div>
   )
 }

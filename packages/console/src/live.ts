@@ -44,11 +44,21 @@ function become(next: Connection): void {
 
 /** Reads of one thing, by the first part of their key. */
 const OF_ONE = new Set(['operation'])
-/** Reads that a change of an operation may concern. */
+/** Reads that a change of an operation or a case may concern. */
 const LISTS = new Set([
-  ...['overview', 'operations', 'cases', 'case', 'approvals', 'proposals', 'search', 'book'],
+  ...['overview', 'operations', 'cases', 'case', 'preview', 'approvals', 'proposals', 'search', 'book'],
   ...['webhook', 'deliveries', 'entries', 'reconciliation'],
 ])
+
+/** The service computes the overview once in this time. */
+const OVERVIEW_MS = 2_000
+let overviewTimer: ReturnType<typeof setTimeout> | undefined
+
+/** Reads the overview again when it is certainly younger than now: until then the service may answer the one before. */
+export function renewOverview(): void {
+  clearTimeout(overviewTimer)
+  overviewTimer = setTimeout(() => void client.invalidateQueries({ queryKey: ['overview'] }), OVERVIEW_MS)
+}
 
 let renewedAt = 0
 let due: 'lists' | 'everything' | undefined
@@ -64,6 +74,7 @@ function renew(what: 'lists' | 'everything'): void {
       due = undefined
       renewedAt = performance.now()
       void client.invalidateQueries({ predicate: ({ queryKey }) => isDue(queryKey[0]) })
+      renewOverview()
     },
     Math.max(0, renewedAt + LISTS_MS - performance.now()),
   )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { generateApiKey } from '@pixgate/spec'
+import { generateApiKey, listChanges } from '@pixgate/spec'
 import { ptBR } from '../src/words/pt-BR.ts'
 import { browser, server, skip, testPages } from './support/pages.ts'
 
@@ -63,5 +63,43 @@ test('the kill switch is shown as it was just set, although the overview may be 
   await page.locator('dialog input').fill('Incidente 42')
   await page.locator('dialog button[type=submit]').click()
   await page.getByRole('button', { name: resume }).waitFor()
+  await page.close()
+})
+
+test('after a change the overview is read again until it is certainly younger', { skip }, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  await page.clock.install()
+  let [asked, read] = [0, 0]
+  await page.route('**/operator/changes?*', async (route) => {
+    asked += 1
+    const changes = asked === 2 ? listChanges.responses[200].example.changes : []
+    if (asked < 3) await route.fulfill({ json: { cursor: 'MTc5NTI2NjAwMDAwMA', isReset: false, changes } })
+  })
+  const reads = (count: number) =>
+    page.waitForRequest((request) => {
+      const isOverview = request.url().endsWith('/operator/overview')
+      read += Number(isOverview)
+      return isOverview && read === count
+    })
+  const second = reads(2)
+  await page.goto(`${server.address}/console/`)
+  await second
+  const third = page.waitForRequest('**/operator/overview')
+  await page.clock.fastForward(2_000)
+  await third
+  await page.close()
+})
+
+test('a pasted address is the one of the endpoint', { skip }, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  await page.goto(`${server.address}/console/webhooks`)
+  await page.locator('main header button').click()
+  await page.locator('dialog input').first().waitFor()
+  await page.keyboard.insertText('http://127.0.0.1:3000/webhooks')
+  const order = page.waitForRequest((request) => request.method() === 'POST')
+  await page.keyboard.press('Enter')
+  assert.equal((await order).postDataJSON().url, 'http://127.0.0.1:3000/webhooks')
   await page.close()
 })

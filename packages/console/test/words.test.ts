@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { adjustment, caseKinds, cashIn, cashOut, decisionGuards, journals, refundIn } from '@pixgate/spec'
+import { adjustment, caseKinds, cashIn, cashOut, journals, type Machine, refundIn } from '@pixgate/spec'
 import { said } from '../src/words/said-pt-BR.ts'
+
+const machines: readonly Machine[] = [cashIn, cashOut, refundIn, adjustment]
+
+/** Conditions that an option of a case may lack. */
+function guardsOfDecisions({ rows, guards }: Machine): string[] {
+  return rows
+    .filter(({ decides = [] }) => decides.length > 0)
+    .flatMap(({ when, unless }) => [...when, ...unless].map((guard) => guards[guard] ?? guard))
+}
 
 /** Sentences that the service sends in English and a page shows. */
 const sentences = new Set<string>([
-  ...[cashIn, cashOut, refundIn, adjustment].flatMap(({ lines, meanings, reasons }) => [
+  ...machines.flatMap(({ lines, meanings, reasons }) => [
     ...lines.map(({ says }) => says),
     ...Object.values(meanings),
     ...Object.values(reasons),
@@ -15,7 +24,7 @@ const sentences = new Set<string>([
     ...('decisions' in kind ? Object.values<string>(kind.decisions) : []),
   ]),
   ...Object.values(journals).map(({ meaning }) => meaning),
-  ...Object.values(decisionGuards),
+  ...machines.flatMap(guardsOfDecisions),
 ])
 
 test('every sentence of the specification that a page shows has a Portuguese one', () => {

@@ -129,6 +129,8 @@ GRANT SELECT, INSERT ON case_step TO pixgate_app;
 
 -- Proposals, the oldest first.
 CREATE INDEX case_step_proposed ON case_step (at, id) WHERE step = 'proposed';
+-- Steps of the last seconds, for open consoles.
+CREATE INDEX case_step_at ON case_step USING brin (at) WITH (pages_per_range = 8, autosummarize = on);
 -- Steps of a case, in order.
 CREATE INDEX case_step_case ON case_step (case_id, at, id);
 -- The answer to a repeated request.

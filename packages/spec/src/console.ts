@@ -727,6 +727,8 @@ export const getReconciliation = endpoint({
   errors: [],
 })
 
+const changedKind = Type.Enum(['cash_in', 'cash_out', 'refund_in', 'adjustment', 'case'], { title: 'ChangedKind' })
+
 /** @source rules#console.10 */
 export const listChanges = endpoint({
   id: 'listChanges',
@@ -735,9 +737,9 @@ export const listChanges = endpoint({
   auth: 'admin',
   role: 'viewer',
   tag: 'Console',
-  summary: 'Wait for changes of operations',
+  summary: 'Wait for changes of operations and cases',
   description:
-    'A long poll: answers as soon as something changed after `cursor`, or after `wait` seconds. Names ids and versions only. `isReset`: the cursor is too old; read again whatever is shown.',
+    'A long poll: answers as soon as something changed after `cursor`, or after `wait` seconds. Names ids and versions only; of a case the version is the time of the change, in milliseconds. `isReset`: the cursor is too old; read again whatever is shown.',
   isLongPoll: true,
   query: Type.Object(
     {
@@ -757,7 +759,9 @@ export const listChanges = endpoint({
         {
           cursor: Type.String({ maxLength: 64 }),
           isReset: Type.Boolean(),
-          changes: Type.Array(Type.Object({ kind: operationKind, id: uuid, version: count() })),
+          changes: Type.Array(
+            Type.Object({ kind: changedKind, id: uuid, version: int64({ minimum: 0, maximum: 1e13 }) }),
+          ),
         },
         { title: 'ChangePage' },
       ),

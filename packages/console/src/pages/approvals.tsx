@@ -8,7 +8,8 @@ import { Ago, Amount, Facts, When } from '../ui/data.tsx'
 import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
 import { useWords } from '../words/words.tsx'
 import css from './approvals.module.css'
-import { ProposalButtons, VerdictButtons } from './proposal.tsx'
+import { OperationLink } from './operation-link.tsx'
+import { aboutOf, ProposalButtons, VerdictButtons } from './proposal.tsx'
 
 /** What waits for another person: payouts, and decisions about cases. */
 export function Approvals() {
@@ -61,12 +62,22 @@ function ProposalCard({ proposal }: { readonly proposal: Proposal }) {
           <Amount cents={proposal.amountCents} />
         </p>
       </header>
+      {proposal.operationId !== null && (
+        <p>
+          <OperationLink id={proposal.operationId} />
+        </p>
+      )}
       <p>{proposal.reason}</p>
       <p className={css.quiet}>
         {proposal.by.name ?? proposal.by.id} · <Ago at={proposal.at} /> ·{' '}
         <Link href={`/cases/${proposal.caseId}`}>{kinds[proposal.caseKind] ?? proposal.caseKind}</Link>
       </p>
-      <ProposalButtons caseId={proposal.caseId} proposalId={proposal.proposalId} by={proposal.by.id} />
+      <ProposalButtons
+        caseId={proposal.caseId}
+        proposalId={proposal.proposalId}
+        by={proposal.by.id}
+        about={aboutOf(words.decisions[proposal.decision], proposal.amountCents)}
+      />
     </article>
   )
 }
@@ -105,6 +116,7 @@ function PayoutCard({ payout }: { readonly payout: Approval }) {
         ]}
       />
       <VerdictButtons
+        about={aboutOf(recipient.name ?? payout.externalId, payout.valueCents)}
         whyNotApprove={whyNotApprove}
         whyNotRefuse={roleMissing}
         decide={(body) => call<typeof decideApproval>('PUT', `/operator/approvals/${payout.id}`, { body })}

@@ -1,6 +1,6 @@
 import type { decideCase } from '@pixgate/spec'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useId, useState } from 'react'
+import { type FormEvent, Fragment, type ReactNode, useEffect, useId, useState } from 'react'
 import { ApiError, call, client, type OperationKind, order, reads, type WholeCase } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
 import { stateText } from '../states.tsx'
@@ -88,20 +88,22 @@ export function Decision({ whole }: { readonly whole: WholeCase }) {
           reset()
           setDraft({ ...draft, decision, amount: maxCents === null ? '' : amountText(maxCents) })
         }}
-      />
-      {option && (
-        <>
-          <Evidence option={option} draft={draft} setDraft={setDraft} />
-          <Preview preview={preview} isComplete={body !== undefined} kind={whole.operation?.kind} />
-          {isProposal && <Notice tone="wait">{words.secondPerson}</Notice>}
-          {error && <ErrorNotice error={error} />}
-          <div>
-            <Button type="submit" look="primary" isBusy={isPending} whyNot={isReady ? undefined : text.incomplete}>
-              {isProposal ? text.propose : text.decideNow}: {words.decisions[option.decision]}
-            </Button>
+      >
+        {option && (
+          <div className={css.chosen}>
+            <Evidence option={option} draft={draft} setDraft={setDraft} />
+            <Preview preview={preview} isComplete={body !== undefined} kind={whole.operation?.kind} />
+            {isProposal && <Notice tone="wait">{words.secondPerson}</Notice>}
+            {error && <ErrorNotice error={error} />}
+            <div>
+              <Button type="submit" look="primary" isBusy={isPending} whyNot={isReady ? undefined : text.incomplete}>
+                {isProposal ? text.propose : text.decideNow}: {words.decisions[option.decision]}
+                {body?.amountCents !== undefined && ` · ${reais(body.amountCents)}`}
+              </Button>
+            </div>
           </div>
-        </>
-      )}
+        )}
+      </Options>
     </form>
   )
 }
@@ -110,9 +112,11 @@ interface OptionsProps {
   readonly options: readonly Option[]
   readonly chosen: Option['decision'] | undefined
   readonly choose: (option: Option) => void
+  /** What the chosen one needs. */
+  readonly children: ReactNode
 }
 
-function Options({ options, chosen, choose }: OptionsProps) {
+function Options({ options, chosen, choose, children }: OptionsProps) {
   const words = useWords()
   const name = useId()
   if (options.length === 0) return <p className={css.quiet}>{words.cases.noOptions}</p>
@@ -120,33 +124,52 @@ function Options({ options, chosen, choose }: OptionsProps) {
     <fieldset className={css.options}>
       <legend className="visually-hidden">{words.cases.decide}</legend>
       {options.map((option) => (
-        <label key={option.decision} className={css.option} data-off={!option.isOffered || undefined}>
-          <input
-            type="radio"
-            name={name}
-            aria-label={words.decisions[option.decision]}
-            aria-describedby={`${name}-${option.decision}`}
-            checked={option.decision === chosen}
-            disabled={!option.isOffered}
-            onChange={() => choose(option)}
-          />
-          <span id={`${name}-${option.decision}`}>
-            <strong>{words.decisions[option.decision]}</strong>
-            <span className={css.quiet}>
-              <Said text={option.meaning} />
-            </span>
-            {!option.isOffered && (
+        <Fragment key={option.decision}>
+          <label className={css.option} data-off={!option.isOffered || undefined}>
+            <input
+              type="radio"
+              name={name}
+              aria-label={words.decisions[option.decision]}
+              aria-describedby={`${name}-${option.decision}`}
+              checked={option.decision === chosen}
+              disabled={!option.isOffered}
+              onChange={() => choose(option)}
+            />
+            <span id={`${name}-${option.decision}`}>
+              <strong>{words.decisions[option.decision]}</strong>
               <span className={css.quiet}>
-                {words.cases.notNow}{' '}
-                {option.whyNot.map((why) => (
-                  <Said key={why} text={why} />
-                ))}
+                <Said text={option.meaning} />
               </span>
-            )}
-          </span>
-        </label>
+              {!option.isOffered && (
+                <span className={css.quiet}>
+                  {words.cases.notNow}{' '}
+                  {option.whyNot.map((why, index) => (
+                    <Fragment key={why}>
+                      {index > 0 && '; '}
+                      <WhyNot text={why} />
+                    </Fragment>
+                  ))}
+                </span>
+              )}
+            </span>
+          </label>
+          {option.decision === chosen && children}
+        </Fragment>
       ))}
     </fieldset>
+  )
+}
+
+/** `not: ` stands before a condition of the table that does not hold. */
+function WhyNot({ text }: { readonly text: string }) {
+  const words = useWords()
+  const [, unmet] = /^not: (.*)$/s.exec(text) ?? []
+  return unmet === undefined ? (
+    <Said text={text} />
+  ) : (
+    <>
+      {words.cases.onlyWhen} <Said text={unmet} />
+    </>
   )
 }
 

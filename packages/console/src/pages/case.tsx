@@ -1,10 +1,8 @@
 import type { noteCase } from '@pixgate/spec'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { Link } from 'wouter'
 import { ApiError, call, client, reads, type WholeCase } from '../api.ts'
 import { useMay, useSession } from '../session.tsx'
-import { OperationBadge } from '../states.tsx'
 import { BackLink, Button, Field, TextArea } from '../ui/controls.tsx'
 import { Amount, Badge, Bytes, Facts, KeptFacts, textOfBase64, When } from '../ui/data.tsx'
 import { announce, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
@@ -12,7 +10,8 @@ import { useSubmit } from '../ui/submit.ts'
 import { Said, useWords } from '../words/words.tsx'
 import css from './case.module.css'
 import { Decision } from './case-decision.tsx'
-import { ProposalButtons } from './proposal.tsx'
+import { OperationLink } from './operation-link.tsx'
+import { aboutOf, ProposalButtons } from './proposal.tsx'
 import { TimelineView } from './timeline.tsx'
 
 /** One case: what is known, what can be decided, and what was decided. */
@@ -51,6 +50,7 @@ function Loaded({ whole }: { readonly whole: WholeCase }) {
           </p>
         )}
         <p className={css.meaning}>
+          {whole.state === 'closed' && `${words.cases.wasOpened} `}
           <Said text={whole.meaning} />
         </p>
       </header>
@@ -71,22 +71,13 @@ function Loaded({ whole }: { readonly whole: WholeCase }) {
 function About({ whole }: { readonly whole: WholeCase }) {
   const words = useWords()
   const { operation, event } = whole
+  const aboutId = operation?.id ?? chargeOf(whole)
   return (
     <section aria-labelledby="about" className={css.section}>
       <h2 id="about">{words.cases.about}</h2>
       <Facts
         facts={[
-          [
-            words.cases.operation,
-            operation && (
-              <>
-                <Link href={`/payments/${operation.id}`}>
-                  {words.kinds[operation.kind]} {operation.externalId}
-                </Link>{' '}
-                <OperationBadge operation={operation} />
-              </>
-            ),
-          ],
+          [words.cases.operation, aboutId && <OperationLink id={aboutId} />],
           [words.cases.opened, <When key="opened" at={whole.openedAt} as="moment" />],
           [words.cases.closedAt, whole.closedAt && <When at={whole.closedAt} as="moment" />],
           [words.cases.reference, whole.reference && <code>{whole.reference}</code>],
@@ -108,6 +99,12 @@ function About({ whole }: { readonly whole: WholeCase }) {
   )
 }
 
+/** A requested refund is a case of no operation; its facts name the charge. */
+function chargeOf({ facts }: WholeCase): string | undefined {
+  const { cashInId } = (facts ?? {}) as Readonly<Record<string, unknown>>
+  return typeof cashInId === 'string' ? cashInId : undefined
+}
+
 /** What people have decided, proposed, approved, refused and noted. */
 function Steps({ whole }: { readonly whole: WholeCase }) {
   const words = useWords()
@@ -122,7 +119,7 @@ function Steps({ whole }: { readonly whole: WholeCase }) {
             <li key={step.id}>
               <p>
                 <strong>{step.by.name ?? step.by.id}</strong> {words.cases.did[step.step]}
-                {decision && <> «{decisions[decision] ?? decision}»</>}
+                {decision && <> “{decisions[decision] ?? decision}”</>}
                 {step.amountCents > 0 && (
                   <>
                     {' '}
@@ -135,7 +132,14 @@ function Steps({ whole }: { readonly whole: WholeCase }) {
               </p>
               {(reason ?? text) && <p className={css.said}>{reason ?? text}</p>}
               {step.whyVoid && <p className={css.quiet}>{words.cases.isVoid}</p>}
-              {step.isOpen && <ProposalButtons caseId={whole.id} proposalId={step.id} by={step.by.id} />}
+              {step.isOpen && (
+                <ProposalButtons
+                  caseId={whole.id}
+                  proposalId={step.id}
+                  by={step.by.id}
+                  about={aboutOf(decisions[decision ?? ''] ?? decision, step.amountCents)}
+                />
+              )}
             </li>
           )
         })}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { call, client, type Overview as OverviewData, reads } from '../api.ts'
+import { renewOverview } from '../live.ts'
 import { useMay, useSession } from '../session.tsx'
 import { Button, ReasonField } from '../ui/controls.tsx'
 import { Ago, Amount, Badge, Table, type Tone } from '../ui/data.tsx'
@@ -30,7 +31,7 @@ function Loaded({ data }: { readonly data: OverviewData }) {
   const words = useWords()
   return (
     <div className={css.page}>
-      <NeedsPerson needs={data.needsPerson} />
+      <NeedsPerson needs={data.needsPerson} isEmpty={isEmpty(data)} />
       <Today data={data} />
       <div className={css.columns}>
         <Balances accounts={data.accounts} />
@@ -41,9 +42,22 @@ function Loaded({ data }: { readonly data: OverviewData }) {
   )
 }
 
-function NeedsPerson({ needs }: { readonly needs: OverviewData['needsPerson'] }) {
+/** Nothing was booked yet. */
+function isEmpty({ accounts, hours, days }: OverviewData): boolean {
+  const isStill = ({ inCents, outCents }: { readonly inCents: number; readonly outCents: number }) =>
+    inCents === 0 && outCents === 0
+  return accounts.every(({ balanceCents }) => balanceCents === 0) && [...hours, ...days].every(isStill)
+}
+
+interface NeedsProps {
+  readonly needs: OverviewData['needsPerson']
+  readonly isEmpty: boolean
+}
+
+function NeedsPerson({ needs, isEmpty }: NeedsProps) {
   const words = useWords()
   const format = useFormat()
+  const { hasSimulatedBank } = useSession()
   const rows = [
     ['cases', '/cases', needs.cases],
     ['payouts', '/approvals', needs.payouts],
@@ -54,7 +68,9 @@ function NeedsPerson({ needs }: { readonly needs: OverviewData['needsPerson'] })
     <section aria-labelledby="needs" className={css.section}>
       <h2 id="needs">{words.overview.needs}</h2>
       {waiting.length === 0 ? (
-        <p className={css.quiet}>{words.overview.nothing}</p>
+        <p className={css.quiet}>
+          {words.overview.nothing} {isEmpty && hasSimulatedBank && <Link href="/sandbox">{words.overview.begin}</Link>}
+        </p>
       ) : (
         <ul className={css.needs}>
           {waiting.map(([name, href, { count, oldestAt }]) => (
@@ -239,9 +255,6 @@ export function PayoutSwitch({ isEnabled }: { readonly isEnabled: boolean }) {
   )
 }
 
-/** The service computes the overview once in this time. */
-const OVERVIEW_MS = 2_000
-
 function SwitchDialog({ isEnabled, onClose }: { readonly isEnabled: boolean; readonly onClose: () => void }) {
   const words = useWords()
   const text = words.overview.switch
@@ -257,8 +270,7 @@ function SwitchDialog({ isEnabled, onClose }: { readonly isEnabled: boolean; rea
       onClose()
       const { queryKey } = reads.overview()
       client.setQueryData(queryKey, (seen) => seen && { ...seen, health: { ...seen.health, cashOut } })
-      // Until then the service may answer the overview from before.
-      setTimeout(() => void client.invalidateQueries({ queryKey: ['overview'] }), OVERVIEW_MS)
+      renewOverview()
     },
   })
   const submit = (event: FormEvent) => {

@@ -1,9 +1,15 @@
-import { type ReceiptKind, receiptStatuses, type refundPayment, type sharedWithOperators } from '@pixgate/spec'
+import {
+  type ReceiptKind,
+  receiptStatuses,
+  type refundPayment,
+  type sandboxEndpoints,
+  type sharedWithOperators,
+} from '@pixgate/spec'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { call, client, type Operation, order, readFile } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
-import { useMay, useSession } from '../session.tsx'
+import { useMay, useSession, useWhyNot } from '../session.tsx'
 import { Button, Field, Input, ReasonField, useAmountError } from '../ui/controls.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
@@ -18,7 +24,7 @@ type OfferedAction = Operation['actions'][number]
 
 export function PaymentActions({ operation }: { readonly operation: Operation }) {
   const words = useWords()
-  const { operator } = useSession()
+  const { operator, hasSimulatedBank } = useSession()
   const mayOrder = useMay('operator')
   const [open, setOpen] = useState<OfferedAction>()
   const close = () => setOpen(undefined)
@@ -29,6 +35,7 @@ export function PaymentActions({ operation }: { readonly operation: Operation })
   }
   return (
     <div className={css.actions}>
+      {hasSimulatedBank && operation.kind === 'cash_in' && operation.status === 'PENDING' && <Pay charge={operation} />}
       {operation.actions.map((action) => (
         <Button
           key={action.action}
@@ -73,6 +80,30 @@ function Receipt({ operation: { id, kind, status } }: { readonly operation: Oper
   )
 }
 
+/** The payer's part, in the sandbox. */
+function Pay({ charge: { id, valueCents } }: { readonly charge: Operation }) {
+  const words = useWords()
+  const whyNot = useWhyNot('operator')
+  const { mutate, error, isPending } = useSubmit({
+    mutationFn: () =>
+      call<(typeof sandboxEndpoints)['payCashIn']>('POST', `/operator/sandbox/cash-in/${id}/pay`, {
+        body: { valueCents },
+      }),
+    onSuccess: () => {
+      announce(words.sandbox.acts.pay.done)
+      return client.invalidateQueries()
+    },
+  })
+  return (
+    <>
+      <Button look="primary" isBusy={isPending} whyNot={whyNot} onClick={() => mutate()}>
+        {words.payment.pay}
+      </Button>
+      {error && <ErrorNotice error={error} />}
+    </>
+  )
+}
+
 const RECEIPTS_OF = { cash_in: 'cash-ins', cash_out: 'cash-outs', refund_in: 'refunds' } as const
 
 function isReceiptKind(kind: Operation['kind']): kind is ReceiptKind {
@@ -109,6 +140,7 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
   const [reason, setReason] = useState('')
   const cents = centsOf(amount)
   const amountError = useAmountError(amount, most)
+  const value = cents === undefined || amountError !== undefined ? undefined : reais(cents)
   const { mutate, error, isPending } = useSubmit({
     mutationFn: () =>
       order<typeof refundPayment>('POST', '/operator/refunds', {
@@ -148,8 +180,7 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
         <DialogButtons>
           <Button onClick={onClose}>{words.cancel}</Button>
           <Button type="submit" look="primary" isBusy={isPending}>
-            {action.needsSecondPerson ? text.propose : text.order}{' '}
-            {cents !== undefined && amountError === undefined && reais(cents)}
+            {action.needsSecondPerson ? text.propose(value) : `${text.order} ${value ?? ''}`}
           </Button>
         </DialogButtons>
       </form>

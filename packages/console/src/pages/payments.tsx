@@ -93,7 +93,7 @@ function NoRows({ isFiltered, clear }: { readonly isFiltered: boolean; readonly 
   ) : (
     <Empty
       title={words.payments.none}
-      action={hasSimulatedBank && <Link href="/sandbox">{words.sandbox.tell.title}</Link>}
+      action={hasSimulatedBank && <Link href="/sandbox">{words.sandbox.tell.choose}</Link>}
     >
       {words.payments.noneHint}
     </Empty>

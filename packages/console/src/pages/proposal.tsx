@@ -1,6 +1,7 @@
 import type { decideCaseProposal } from '@pixgate/spec'
 import { type FormEvent, useState } from 'react'
 import { call, client } from '../api.ts'
+import { reais } from '../format.ts'
 import { useMay, useSession } from '../session.tsx'
 import { Button, ReasonField } from '../ui/controls.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
@@ -13,12 +14,14 @@ import css from './case.module.css'
 
 interface VerdictProps {
   readonly title: string
+  /** What is approved or refused. */
+  readonly about: string
   readonly isApproval: boolean
   readonly onClose: () => void
   readonly decide: (verdict: { readonly approved: boolean; readonly reason: string }) => Promise<unknown>
 }
 
-function VerdictDialog({ title, isApproval, onClose, decide }: VerdictProps) {
+function VerdictDialog({ title, about, isApproval, onClose, decide }: VerdictProps) {
   const words = useWords()
   const [reason, setReason] = useState('')
   const { mutate, error, isPending } = useSubmit({
@@ -36,6 +39,9 @@ function VerdictDialog({ title, isApproval, onClose, decide }: VerdictProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit} className={css.form}>
+        <p>
+          <strong>{about}</strong>
+        </p>
         <ReasonField value={reason} hint={words.reasonHint} onChange={setReason} />
         {error && <ErrorNotice error={error} />}
         <DialogButtons>
@@ -50,12 +56,13 @@ function VerdictDialog({ title, isApproval, onClose, decide }: VerdictProps) {
 }
 
 interface ButtonsProps {
+  readonly about: string
   readonly whyNotApprove: string | undefined
   readonly whyNotRefuse: string | undefined
   readonly decide: VerdictProps['decide']
 }
 
-export function VerdictButtons({ whyNotApprove, whyNotRefuse, decide }: ButtonsProps) {
+export function VerdictButtons({ about, whyNotApprove, whyNotRefuse, decide }: ButtonsProps) {
   const words = useWords()
   const text = words.approvals
   const [open, setOpen] = useState<'approve' | 'refuse'>()
@@ -71,6 +78,7 @@ export function VerdictButtons({ whyNotApprove, whyNotRefuse, decide }: ButtonsP
       {open && (
         <VerdictDialog
           title={open === 'approve' ? text.approveTitle : text.refuseTitle}
+          about={about}
           isApproval={open === 'approve'}
           onClose={() => setOpen(undefined)}
           decide={decide}
@@ -80,14 +88,20 @@ export function VerdictButtons({ whyNotApprove, whyNotRefuse, decide }: ButtonsP
   )
 }
 
+/** A decision with its amount, in a line. */
+export function aboutOf(decision: string | undefined, cents: number): string {
+  return [decision, ...(cents > 0 ? [reais(cents)] : [])].filter(Boolean).join(' · ')
+}
+
 interface ProposalProps {
   readonly caseId: string
   readonly proposalId: string
   /** The id of who proposed it. */
   readonly by: string
+  readonly about: string
 }
 
-export function ProposalButtons({ caseId, proposalId, by }: ProposalProps) {
+export function ProposalButtons({ caseId, proposalId, by, about }: ProposalProps) {
   const words = useWords()
   const { operator } = useSession()
   const mayApprove = useMay('approver')
@@ -95,6 +109,7 @@ export function ProposalButtons({ caseId, proposalId, by }: ProposalProps) {
   const roleMissing = words.roleMissing(words.roles[operator.role])
   return (
     <VerdictButtons
+      about={about}
       whyNotApprove={by === operator.id ? words.approvals.own : mayApprove ? undefined : roleMissing}
       whyNotRefuse={mayRefuse ? undefined : roleMissing}
       decide={(body) =>

@@ -126,7 +126,8 @@ export function EndpointBadge({ state }: { readonly state: Webhook['delivery']['
 function AddDialog({ onClose }: { readonly onClose: () => void }) {
   const words = useWords()
   const text = words.webhooks
-  const [url, setUrl] = useState('https://')
+  const { mode } = useSession()
+  const [url, setUrl] = useState('')
   const [events, setEvents] = useState(Object.keys(text.events) as readonly EventType[])
   const { mutate, data, error, isPending } = useSubmit({
     mutationFn: () => call<typeof createOperatorWebhook>('POST', '/operator/webhooks', { body: { url, events } }),
@@ -146,13 +147,14 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={text.addTitle} onClose={onClose}>
       <form onSubmit={submit} className={css.form}>
-        <Field label={text.url} hint={text.urlHint}>
+        <Field label={text.url} hint={mode === 'production' ? text.urlHint : text.urlHintInSandbox}>
           {(props) => (
             <Input
               {...props}
               type="url"
               required
               maxLength={2048}
+              placeholder="https://"
               value={url}
               onChange={({ target }) => setUrl(target.value)}
             />

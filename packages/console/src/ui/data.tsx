@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import { reais, signedReais } from '../format.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import css from './data.module.css'
@@ -7,9 +8,13 @@ import css from './data.module.css'
 
 export type Tone = 'ok' | 'wait' | 'bad' | 'calm'
 
+/** Longer texts may take two lines on a phone. */
+const BADGE_LINE = 16
+
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  const isLong = typeof children === 'string' && children.length > BADGE_LINE
   return (
-    <span className={css.badge} data-tone={tone}>
+    <span className={css.badge} data-tone={tone} data-long={isLong || undefined}>
       {children}
     </span>
   )
@@ -91,13 +96,15 @@ export function KeptFacts({ value }: { readonly value: unknown }) {
   if (value === null || value === undefined) return null
   if (typeof value === 'object' && Object.keys(value).length === 0) return null
   const isFlat =
-    typeof value === 'object' && !Array.isArray(value) && Object.values(value).every((one) => typeof one !== 'object')
+    typeof value === 'object' &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => one === null || typeof one !== 'object')
   if (!isFlat) return <Bytes text={JSON.stringify(value)} />
   return (
     <Facts
       facts={Object.entries(value).map(([name, one]) => [
         names[name] ?? name,
-        <FactValue key={name} name={name} value={one} />,
+        one !== null && <FactValue key={name} name={name} value={one} />,
       ])}
     />
   )
@@ -111,7 +118,14 @@ function FactValue({ name, value }: { readonly name: string; readonly value: unk
   if (typeof value === 'number' && /At$/.test(name) && value > TIME_MIN) {
     return <When at={new Date(value).toISOString()} as="moment" />
   }
-  return <code>{String(value)}</code>
+  if (/^(?:operation|cashIn)Id$/.test(name)) {
+    return (
+      <Link href={`/payments/${value}`}>
+        <code>{String(value)}</code>
+      </Link>
+    )
+  }
+  return name === 'reason' ? String(value) : <code>{String(value)}</code>
 }
 
 interface TableProps {

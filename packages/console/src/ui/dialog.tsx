@@ -22,7 +22,10 @@ export function Dialog({ title, onClose, children, look = 'form', isLight = fals
     if (!dialog) return undefined
     dialog.showModal()
     // Not the button that closes it, which comes first.
-    dialog.querySelector<HTMLElement>('input, textarea, select')?.focus()
+    const first = dialog.querySelector<HTMLElement>('input, textarea, select')
+    first?.focus()
+    // A proposed value is replaced by what is typed.
+    if (first instanceof HTMLInputElement) first.select()
     // Closed before it is removed: only then the focus goes back to where it was.
     return () => dialog.close()
   }, [])

@@ -45,7 +45,7 @@ export const said: Readonly<Record<string, string>> = {
   'A charge that the bank never accepted and does not find has expired, too.':
     'Uma cobrança que o banco nunca aceitou e não encontra também expirou.',
   'For a charge that the bank accepted, «not found» must be proven.':
-    'Para uma cobrança que o banco aceitou, «não encontrada» precisa ser comprovado.',
+    'Para uma cobrança que o banco aceitou, “não encontrada” precisa ser comprovado.',
   'Proven absence before the expiry is a contradiction: a case opens.':
     'A ausência comprovada antes do vencimento é uma contradição: abre-se um caso.',
   'Until absence is proven, the charge keeps its state; after the expiry it is cancelled at the bank.':
@@ -105,7 +105,7 @@ export const said: Readonly<Record<string, string>> = {
   'The cash-in lists its refunds in flight: the amount of each, and the bank’s reference once known.':
     'A cobrança lista as suas devoluções em andamento: o valor de cada uma e, quando conhecida, a referência do banco.',
   'An answer about a refund excludes it as the explanation of a return that the bank names by the payment only: the refund ended otherwise, or the bank, queried at least 10 s after the return was reported, still has it in flight. «Not found» excludes nothing.':
-    'Uma resposta sobre uma devolução a exclui como explicação de um retorno que o banco identifica só pelo pagamento: ela terminou de outro modo, ou o banco, consultado ao menos 10 s depois do aviso, ainda a tem em andamento. «Não encontrada» não exclui nada.',
+    'Uma resposta sobre uma devolução a exclui como explicação de um retorno que o banco identifica só pelo pagamento: ela terminou de outro modo, ou o banco, consultado ao menos 10 s depois do aviso, ainda a tem em andamento. “Não encontrada” não exclui nada.',
   'The same holds for a return that names no refund, in any state.':
     'O mesmo vale, em qualquer estado, para um retorno que não nomeia nenhuma devolução.',
   'A return id that is booked on another operation is not booked again: a case opens.':
@@ -181,7 +181,7 @@ export const said: Readonly<Record<string, string>> = {
   'The bank gave no answer within 15 minutes. One clear answer settles it.':
     'O banco não respondeu em 15 minutos. Uma resposta clara resolve.',
   'The bank’s answer or report contradicts the order, an earlier report, or the books. Operator action is required.':
-    'A resposta ou o aviso do banco contradiz o pedido, um aviso anterior ou os livros. Uma pessoa precisa decidir.',
+    'A resposta ou o aviso do banco contradiz o pedido, um aviso anterior ou a escrituração. Uma pessoa precisa decidir.',
   'The charge waits for its payment. If a requested `pixCode` is missing, the bank has not answered yet: read it again.':
     'A cobrança aguarda o pagamento. Se falta o código Pix, o banco ainda não respondeu.',
   'The exact amount was paid and is booked. `refundedCents` shows what was returned.':
@@ -193,7 +193,7 @@ export const said: Readonly<Record<string, string>> = {
   'The bank has not reported the outcome, which is no failure. Read it every 60 seconds, and escalate after 15 minutes.':
     'O banco ainda não informou o resultado, o que não é uma falha. Ele é consultado até responder.',
   'In doubt. Either: The bank gave no answer within 15 minutes. One clear answer settles it. Or: The bank’s answer or report contradicts the order, an earlier report, or the books. Operator action is required. Do not conclude it in your systems: open a support ticket with its `id` and the `X-Correlation-ID`.':
-    'Em dúvida: o banco não respondeu em 15 minutos, ou a resposta dele contradiz o pedido, um aviso anterior ou os livros. O caso diz o que falta.',
+    'Em dúvida: o banco não respondeu em 15 minutos, ou a resposta dele contradiz o pedido, um aviso anterior ou a escrituração. O caso diz o que falta.',
   'An accepted request reserves value and fee in the same commit, or nothing is stored.':
     'Um pedido aceito reserva valor e tarifa de uma só vez, ou nada é guardado.',
   'A payout not claimed within 24 hours is released, with a notification of `FAILED`. If the bank’s statement shows a debit for it, it is neither sent nor released, and the bank is queried.':
@@ -222,7 +222,7 @@ export const said: Readonly<Record<string, string>> = {
     'Uma chamada sem resultado conhecido não gera notificação; o banco é consultado. Um timeout nunca libera dinheiro.',
   'In doubt for a missing answer, the bank is queried again after a minute.':
     'Em dúvida por falta de resposta, o banco é consultado de novo depois de um minuto.',
-  '«Not found» by itself changes neither state nor money.': '«Não encontrado» por si só não muda estado nem dinheiro.',
+  '«Not found» by itself changes neither state nor money.': '“Não encontrado” por si só não muda estado nem dinheiro.',
   'An operator approves the payout. The last approval makes it due at once.':
     'Uma pessoa aprova o pagamento. A última aprovação o envia na hora.',
   'The claim makes the payout `DISPATCHED` before the call to the bank starts.':
@@ -292,7 +292,7 @@ export const said: Readonly<Record<string, string>> = {
   'Another reference after the confirmation opens a case.': 'Outra referência depois da confirmação abre um caso.',
   'A late answer only fills in missing data.': 'Uma resposta tardia só completa dados que faltavam.',
   'A refusal or «not found» after the confirmation opens a case.':
-    'Uma recusa ou «não encontrado» depois da confirmação abre um caso.',
+    'Uma recusa ou “não encontrado” depois da confirmação abre um caso.',
   'An answer that contradicts the order opens a case, too.': 'Uma resposta que contradiz a ordem também abre um caso.',
   'A failure reported by a query after the confirmation opens a case; nothing is released, and the bank is queried again. An event suffices where the bank has no queries.':
     'Uma falha informada por uma consulta depois da confirmação abre um caso; nada é liberado, e o banco é consultado de novo. Um evento basta se o banco não oferece consultas.',
@@ -347,7 +347,7 @@ export const said: Readonly<Record<string, string>> = {
   'The bank has not reported the outcome, which is no failure. Read it every 60 seconds, and escalate after 15 minutes. The reservation stays: never send it again as another payout.':
     'O banco ainda não informou o resultado, o que não é uma falha. Ele é consultado até responder. A reserva fica: não envie de novo como outro pagamento.',
   'In doubt. Either: The bank has reported no outcome for 15 minutes, or since an operator decided an earlier report. One clear answer settles it. Or: The bank’s answer or report contradicts the order, an earlier report, or the books. Operator action is required. Or: An event confirms a payout that was never sent according to our records. The bank’s own answer settles it. Do not conclude it in your systems: open a support ticket with its `id` and the `X-Correlation-ID`.':
-    'Em dúvida: o banco não respondeu a tempo, contradisse a ordem, um aviso anterior ou os livros, ou um evento confirma um pagamento que nunca foi enviado. O caso diz o que falta.',
+    'Em dúvida: o banco não respondeu a tempo, contradisse a ordem, um aviso anterior ou a escrituração, ou um evento confirma um pagamento que nunca foi enviado. O caso diz o que falta.',
   'An accepted request reserves the amount at once. A refund that an operator orders of money in suspense reserves nothing: the suspense itself is kept, released or returned.':
     'Um pedido aceito reserva o valor na hora. Uma devolução que uma pessoa pede de dinheiro em conta transitória não reserva nada: a própria transitória é mantida, liberada ou devolvida.',
   'A return made by the bank itself (MED) is a refund, `CONFIRMED` from the start: the balance is debited, a shortfall becomes a debt, and the merchant is notified. It is never refused, even beyond the refundable amount.':
@@ -411,7 +411,7 @@ export const said: Readonly<Record<string, string>> = {
   'Money left after the failure: a case opens. The available part, at most the refund, is held again, and it counts against the refundable amount.':
     'O dinheiro saiu depois da falha: abre-se um caso. A parte disponível, no máximo a devolução, é retida de novo e conta no valor que pode ser devolvido.',
   'A refusal, «not found» or contradictory answer after the confirmation opens a case.':
-    'Uma recusa, «não encontrado» ou resposta contraditória depois da confirmação abre um caso.',
+    'Uma recusa, “não encontrado” ou resposta contraditória depois da confirmação abre um caso.',
   'A failure reported by an event only after the confirmation triggers a query.':
     'Uma falha informada só por um evento depois da confirmação gera uma consulta.',
   'A failure after the confirmation, reported by a query, or by an event of a bank without queries, opens a case; nothing is released.':
@@ -471,7 +471,7 @@ export const said: Readonly<Record<string, string>> = {
     'Um débito sem explicação é lançado quando se decide quem o assume: o lojista, para quem o que faltar vira dívida,',
   'or the house.': 'ou a casa.',
   'The same holds for a negative difference (bank minus books), and for a debit that appears after an operator reversed its booking.':
-    'O mesmo vale para uma diferença negativa (banco menos livros) e para um débito que aparece depois de uma pessoa estornar o lançamento dele.',
+    'O mesmo vale para uma diferença negativa (banco menos escrituração) e para um débito que aparece depois de uma pessoa estornar o lançamento dele.',
   'A withdrawal is `DEBITED`. The merchant’s servers receive no notification of adjustments.':
     'Um saque está debitado. Os servidores do lojista não recebem notificação de ajustes.',
   'It is a loss if the house bears it.': 'É perda se a casa o assume.',
@@ -498,7 +498,7 @@ export const said: Readonly<Record<string, string>> = {
   'The outcome of the order is missing, or contradicts the order. The money stays reserved.':
     'O resultado da ordem falta, ou contradiz a ordem. O dinheiro continua reservado.',
   'The bank contradicts an earlier report, or the books. No money is in suspense.':
-    'O banco contradiz um aviso anterior ou os livros. Não há dinheiro em conta transitória.',
+    'O banco contradiz um aviso anterior ou a escrituração. Não há dinheiro em conta transitória.',
   'Money left that cannot be attributed to the operation yet. It is in suspense; a reservation stays.':
     'Saiu dinheiro que ainda não pode ser atribuído à operação. Está em conta transitória; uma reserva fica.',
   'Money of the payout was returned, and it is unclear whether it is credited. It is in suspense.':
@@ -510,23 +510,23 @@ export const said: Readonly<Record<string, string>> = {
   'The bank’s statement has a credit that no operation explains. It is in suspense.':
     'O extrato do banco tem um crédito que nenhuma operação explica. Está em conta transitória.',
   'The bank’s statement has a debit that the books lack. It is not booked.':
-    'O extrato do banco tem um débito que os livros não têm. Não está lançado.',
+    'O extrato do banco tem um débito que a escrituração não tem. Não está lançado.',
   'Attribute the movement to the operation that you name; its own table books it.':
     'Atribui o movimento à operação que você informar; a tabela dela o lança.',
   'Book it at the merchant’s expense; a shortfall of the balance becomes a debt.':
     'Lança por conta do lojista; o que faltar no saldo vira dívida.',
   'Book it as a loss.': 'Lança como perda.',
   'The books have a movement that the bank’s statement lacks. It stays booked.':
-    'Os livros têm um movimento que o extrato do banco não tem. Ele continua lançado.',
+    'A escrituração tem um movimento que o extrato do banco não tem. Ele continua lançado.',
   'Reverse the credit that the bank lacks: its charge fails, the merchant is notified, and a shortfall of the balance becomes a debt.':
     'Estorna o crédito que o banco não tem: a cobrança dele falha, o lojista é notificado, e o que faltar no saldo vira dívida.',
   'Credit the merchant with the debit that did not happen.': 'Credita ao lojista o débito que não aconteceu.',
   'Keep the merchant’s balance; book the difference as a loss or gain.':
     'Mantém o saldo do lojista; lança a diferença como perda ou ganho.',
   'The bank’s statement has other values than the books, or than before, for a movement. The books are unchanged.':
-    'O extrato do banco tem, para um movimento, outros valores que os livros, ou que antes. Os livros não mudaram.',
+    'O extrato do banco tem, para um movimento, outros valores que a escrituração, ou que antes. A escrituração não mudou.',
   'Book the positive difference (bank minus books) and credit it to the merchant.':
-    'Lança a diferença positiva (banco menos livros) e a credita ao lojista.',
+    'Lança a diferença positiva (banco menos escrituração) e a credita ao lojista.',
   'Book the negative difference at the merchant’s expense; a shortfall of the balance becomes a debt.':
     'Lança a diferença negativa por conta do lojista; o que faltar no saldo vira dívida.',
   'Book the difference as a gain or loss.': 'Lança a diferença como ganho ou perda.',
@@ -604,9 +604,9 @@ export const said: Readonly<Record<string, string>> = {
     'o lojista assume um débito sem explicação; o que faltar vira dívida',
   'an unexplained debit was written off as a loss': 'um débito sem explicação foi baixado como perda',
   'the merchant bears a negative difference, bank minus books; a shortfall becomes a debt':
-    'o lojista assume uma diferença negativa, banco menos livros; o que faltar vira dívida',
-  'a positive difference, bank minus books, is a gain': 'uma diferença positiva, banco menos livros, é ganho',
-  'a negative difference, bank minus books, is a loss': 'uma diferença negativa, banco menos livros, é perda',
+    'o lojista assume uma diferença negativa, banco menos escrituração; o que faltar vira dívida',
+  'a positive difference, bank minus books, is a gain': 'uma diferença positiva, banco menos escrituração, é ganho',
+  'a negative difference, bank minus books, is a loss': 'uma diferença negativa, banco menos escrituração, é perda',
   'an operator reversed a credit that the bank’s statement lacks; a shortfall becomes a debt':
     'uma pessoa estornou um crédito que o extrato do banco não tem; o que faltar vira dívida',
   'another case that causes the doubt is open': 'outro caso que causa a dúvida está aberto',
@@ -615,4 +615,28 @@ export const said: Readonly<Record<string, string>> = {
     'o ID E2E, ou de devolução, informado já está lançado',
   'no further answer of the bank can settle the case': 'nenhuma resposta do banco pode mais resolver o caso',
   'the case’s credit is still in suspense': 'o crédito do caso ainda está em conta transitória',
+  'a payment was credited before, even if the credit was reversed':
+    'um pagamento já foi creditado antes, mesmo que o crédito tenha sido estornado',
+  'an operator ordered its return to the payer, and the bank has not reported the outcome':
+    'uma pessoa ordenou a devolução ao pagador, e o banco ainda não informou o resultado',
+  'no part of the payment was accepted, returned, written off or attributed, and no return of it is in flight':
+    'nenhuma parte do pagamento foi aceita, devolvida, baixada ou atribuída, e nenhuma devolução dele está em andamento',
+  'a payment of the charge was credited to the merchant': 'um pagamento da cobrança foi creditado ao lojista',
+  '`expirationDate` has passed': 'o prazo da cobrança (`expirationDate`) passou',
+  'the case was opened because the bank gave no answer within 15 minutes':
+    'o caso foi aberto porque o banco não respondeu em 15 minutos',
+  'money debited for it is in suspense; that case decides':
+    'há dinheiro debitado por ela em conta transitória; decide-se no caso desse débito',
+  'the payout was confirmed, and the merchant was notified': 'o pagamento foi confirmado e notificado ao lojista',
+  'its reservation was released before': 'a reserva já foi liberada antes',
+  'a call is in flight, or the last attempt that may have been sent is younger than 5 minutes, and the bank has not reported that it has the order':
+    'uma chamada ao banco está em andamento, ou a última tentativa que pode ter saído tem menos de 5 minutos, e o banco não informou que tem a ordem',
+  'the bank’s statement shows an unbooked debit for it':
+    'o extrato do banco mostra um débito dela que não está lançado',
+  'the sum of all returns exceeds the payout; or the return does not name the confirming payment, while another payment that was written off is not fully returned':
+    'a soma dos retornos passa do valor do pagamento; ou o retorno não identifica o pagamento confirmado, e outro pagamento que foi baixado ainda não voltou por inteiro',
+  'it returns money in suspense, and that suspense does not cover the amount that left':
+    'ela devolve dinheiro em conta transitória, e o que há ali não cobre o valor que saiu',
+  'an amount of it is being returned to the payer': 'uma parte dele está sendo devolvida ao pagador',
+  'it is not a payment, but a returned payout': 'não é um recebimento, e sim um pagamento que voltou',
 }

@@ -1085,9 +1085,9 @@ export class ChangesMethods {
   }
 
   /**
-   * Wait for changes of operations.
+   * Wait for changes of operations and cases.
    *
-   * A long poll: answers as soon as something changed after `cursor`, or after `wait` seconds. Names ids and versions only. `isReset`: the cursor is too old; read again whatever is shown.
+   * A long poll: answers as soon as something changed after `cursor`, or after `wait` seconds. Names ids and versions only; of a case the version is the time of the change, in milliseconds. `isReset`: the cursor is too old; read again whatever is shown.
    *
    * Needs the role viewer.
    *

@@ -873,10 +873,12 @@ export interface ChangePage {
 }
 
 export interface ChangePageChanges {
-  readonly kind: OperationKind
+  readonly kind: ChangedKind
   readonly id: string
   readonly version: number
 }
+
+export type ChangedKind = 'cash_in' | 'cash_out' | 'refund_in' | 'adjustment' | 'case'
 
 /** A day of the books. Never rewritten: what is booked later is in the close of the day on which it was booked. */
 export interface Close {

@@ -6,6 +6,7 @@ import {
   type JournalTemplate,
   journals,
   type listCases,
+  maskReported,
 } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { Operation } from '../engine/operation.ts'
@@ -135,7 +136,12 @@ export function timelineOf(whole: OperationHistory): Timeline | null {
   const shown = <Row>(rows: readonly Row[]) => rows.slice(0, SHOWN_MAX)
   return {
     request: requestOf(whole),
-    moves: shown(moves).map((move) => ({ ...move, at: instantOf(move.at) })),
+    moves: shown(moves).map(({ facts, evidence, ...move }) => ({
+      ...move,
+      facts: withoutDocuments(facts),
+      evidence: withoutDocuments(evidence),
+      at: instantOf(move.at),
+    })),
     calls: callsOf(shown(moves)),
     events: shown(events).map((event) => ({ ...event, receivedAt: instantOf(event.receivedAt) })),
     journals: journalsOf(shown(entries), whole.operationId ?? ''),
@@ -152,6 +158,15 @@ export function timelineOf(whole: OperationHistory): Timeline | null {
   }
 }
 
+/** Documents of persons are masked as everywhere; the bank's bytes stay as they are. @source rules#documents.2 */
+function withoutDocuments<Of>(value: Of): Of {
+  return JSON.parse(
+    JSON.stringify(value, (name, one) =>
+      /document$/i.test(name) && typeof one === 'string' ? maskReported(one) : one,
+    ),
+  )
+}
+
 function requestOf({
   valueCents,
   feeCents,
@@ -166,7 +181,7 @@ function requestOf({
     correlationId: correlationId ?? '',
     apiKeyId: madeBy?.caller ?? null,
     address: madeBy?.address ?? null,
-    detail,
+    detail: withoutDocuments(detail),
     createdAt: new Date(createdAt ?? 0).toISOString(),
   }
 }

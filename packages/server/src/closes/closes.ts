@@ -316,7 +316,10 @@ export function createClosesModule({ ofxAccount, ...options }: ClosesOptions) {
     return close
   }
   const csv = async (name: string, period: DayBounds, dialect: Dialect = 'rfc4180') =>
-    fileOf(`${name}.csv`, await exporter.stream((queries) => statementCsv(queries, period, dialect)))
+    fileOf(
+      `${name}${dialect === 'excel' ? '-excel' : ''}.csv`,
+      await exporter.stream((queries) => statementCsv(queries, period, dialect)),
+    )
   const handlers: CloseHandlers = {
     listCloses: async ({ query: { limit = limits.pageLimitDefault, cursor } }) => {
       const before = cursor === undefined ? null : dayIn(cursor)

@@ -6,7 +6,7 @@ import type { Handlers } from '../platform/http/handler.ts'
 import { invalidField } from '../platform/http/request.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 
-/** Changes of operations for waiting consoles: one look at the database for all of them. */
+/** Changes of operations and cases for waiting consoles: one look at the database for all of them. */
 
 type Change = Static<(typeof listChanges)['responses'][200]['schema']>['changes'][number]
 
@@ -78,9 +78,16 @@ function timeOf(cursor: string): number {
   return Number(text)
 }
 
+/** A case has no version that each of its steps raises: its changes are told apart by their time. */
 const selectMoves = statement<[since: string], Change>(
   'console.moves',
-  `SELECT kind, operation_id AS id, version FROM move WHERE at >= $1::timestamptz LIMIT ${READ_MAX}`,
+  `SELECT kind, operation_id AS id, version::float8 FROM move WHERE at >= $1::timestamptz
+    UNION ALL
+   SELECT 'case', id, floor(extract(epoch FROM at) * 1000)::float8
+     FROM (SELECT id, opened_at AS at FROM "case" WHERE closed_at IS NULL AND opened_at >= $1::timestamptz
+            UNION ALL SELECT id, closed_at FROM "case" WHERE closed_at >= $1::timestamptz
+            UNION ALL SELECT case_id, at FROM case_step WHERE at >= $1::timestamptz) changed
+    LIMIT ${READ_MAX}`,
 )
 
 interface Look {
@@ -90,7 +97,7 @@ interface Look {
   readonly found: readonly Change[]
 }
 
-/** The moves of the last minute, each once. */
+/** The moves of the last minute, and what happened to cases, each once. */
 class Changes {
   readonly #needs: ChangesNeeds
   /** The oldest first. */
@@ -116,7 +123,7 @@ class Changes {
     return time < this.#knownSince || time > this.#lookedAt + CONTINUED_MS
   }
 
-  /** The latest change of each operation since a look. */
+  /** The latest change of each operation and case since a look. */
   since(time: number): Change[] {
     const latest = new Map<string, Change>()
     for (const { found } of this.#looks.slice(this.#looks.findLastIndex(({ at }) => at <= time) + 1)) {

@@ -18,7 +18,7 @@ import type { Handlers } from '../platform/http/handler.ts'
 import { instantText } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
 import { whyNotRefundable } from '../refund-in/index.ts'
-import { type ListNeeds, MACHINES, readOperation, summaryOf } from './operations.ts'
+import { chargesOf, type ListNeeds, MACHINES, readOperation, summaryOf } from './operations.ts'
 
 /** One operation with everything known about it. */
 
@@ -45,7 +45,7 @@ export function createDetailHandler(needs: DetailNeeds): Pick<Handlers<typeof en
       const [about] = await database.rows(selectAbout, [operation.id])
       const now = clock.now()
       const body: Detail = {
-        ...summaryOf(operation, now),
+        ...summaryOf(operation, now, (await chargesOf(database, [operation])).get(operation.id)),
         ...fieldsOf(operation, now),
         apiKey: about?.caller == null ? null : { id: about.caller, name: about.callerName },
         rules: rulesOf(operation, history),

@@ -361,9 +361,33 @@ export async function readSummaries(
   ids: readonly string[],
 ) {
   if (ids.length === 0) return []
-  const rows = await database.rows(selectByIds, [ids])
-  const found = new Map(rows.map((row) => [row.id, summaryOf(operationOf(row), clock.now())]))
+  const operations = (await database.rows(selectByIds, [ids])).map(operationOf)
+  const charges = await chargesOf(database, operations)
+  const found = new Map(
+    operations.map((operation) => [operation.id, summaryOf(operation, clock.now(), charges.get(operation.id))]),
+  )
   return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+/** The charge of each refund, which has the payer. */
+export async function chargesOf(
+  queries: Queries,
+  operations: readonly Operation[],
+): Promise<ReadonlyMap<string, Operation>> {
+  const refunded = new Map(
+    operations.flatMap(({ id, kind, detail: { cashInId } }) =>
+      kind === 'refund_in' && typeof cashInId === 'string' ? [[id, cashInId] as const] : [],
+    ),
+  )
+  if (refunded.size === 0) return new Map()
+  const rows = await queries.rows(selectByIds, [[...new Set(refunded.values())]])
+  const charges = new Map(rows.map((row) => [row.id, operationOf(row)]))
+  return new Map(
+    [...refunded].flatMap(([id, of]) => {
+      const charge = charges.get(of)
+      return charge ? [[id, charge] as const] : []
+    }),
+  )
 }
 
 /** An operation by its id. */
@@ -373,7 +397,7 @@ export async function readOperation(queries: Queries, id: string): Promise<Opera
 }
 
 /** @source rules#console.6 */
-export function summaryOf(operation: Operation, nowMs: number): OperationSummary {
+export function summaryOf(operation: Operation, nowMs: number, charge?: Operation): OperationSummary {
   const { id, kind, externalId, valueCents, feeCents, endToEndId, createdAt } = operation
   return {
     ...{ id, kind, externalId, endToEndId },
@@ -381,16 +405,16 @@ export function summaryOf(operation: Operation, nowMs: number): OperationSummary
     doubt: reasonOf(operation),
     valueCents: Number(isCashIn(operation) ? paidCents(operation) : valueCents),
     feeCents: Number(feeCents),
-    ...personOf(operation),
+    ...personOf(operation, charge),
     createdAt: new Date(createdAt).toISOString(),
   }
 }
 
-/** The person, the texts, and the time of the money, by kind. Documents are masked as everywhere. */
+/** The person, the texts, and the time of the money, by kind; a refund has the payer of its charge. Documents are masked. */
 function personOf(
   operation: Operation,
+  charge: Operation | undefined,
 ): Pick<OperationSummary, 'name' | 'document' | 'pixKey' | 'description' | 'settledAt'> {
-  const none = { name: null, document: null, pixKey: null }
   if (isCashIn(operation)) {
     const { detail, facts } = operation
     const name = facts.payerName ?? detail.payer?.fullName ?? null
@@ -413,5 +437,6 @@ function personOf(
   const { reason } = operation.detail
   const description = typeof reason === 'string' ? reason : null
   const settledAt = isRefundIn(operation) ? instantText(operation.facts.confirmedAt ?? null) : null
-  return { ...none, description, settledAt }
+  const { name, document } = charge ? personOf(charge, undefined) : { name: null, document: null }
+  return { name, document, pixKey: null, description, settledAt }
 }

@@ -84,7 +84,10 @@ interface ProposalRow {
 
 const selectProposals = statement<[], ProposalRow>(
   'console.proposals',
-  `SELECT s.id AS "proposalId", s.case_id AS "caseId", c.kind AS "caseKind", c.operation_id AS "operationId",
+  `SELECT s.id AS "proposalId", s.case_id AS "caseId", c.kind AS "caseKind",
+          -- A requested refund is a case of no operation.
+          coalesce(c.operation_id, CASE c.kind WHEN 'refund_requested' THEN (c.facts ->> 'cashInId')::uuid END)
+            AS "operationId",
           s.content ->> 'decision' AS decision, s.amount_cents AS "amountCents", s.content ->> 'reason' AS reason,
           s.operator_id AS "operatorId", s.operator_name AS "operatorName", s.at
      FROM ${PENDING} ORDER BY s.at, s.id LIMIT 200`,
@@ -238,7 +241,8 @@ const KEPT_MS = 26 * HOUR_MS
 const ENTRIES_MAX = 100_000
 
 const SUMMED = {
-  in: { account: 'settlement', journals: ['cash_in_paid'] },
+  // A payment in suspense has come in, too: what is returned of it counts as refunded.
+  in: { account: 'settlement', journals: ['cash_in_paid', 'arrived_unattributed'] },
   out: { account: 'settlement', journals: ['cash_out_confirmed'] },
   refunded: { account: 'settlement', journals: ['refund_in_confirmed'] },
   failed: { account: 'reserved', journals: ['cash_out_released', 'refund_in_released'] },

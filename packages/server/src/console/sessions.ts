@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type endpoints, limits, type OperatorRole, Refusal, roleIncludes } from '@pixgate/spec'
 import { LRUCache } from 'lru-cache'
+import { markUsed } from '../access/credentials.ts'
 import { insertAudit, operatorOf } from '../audit/trail.ts'
 import type { Clock } from '../platform/clock.ts'
 import { sha256, sha256Hex } from '../platform/crypto.ts'
@@ -175,6 +176,7 @@ export class Sessions {
     const now = clock.now()
     if (headers[CONSOLE_HEADER] !== 'background' && now - activeAt > MINUTE_MS) {
       await database.rows(touchStatement, [id, instantParameter(now)])
+      await markUsed(database, [{ id: operatorId, usedAt: now }])
       this.#cached.delete(sha256Hex(secret))
     }
     return { credential: 'admin', id: operatorId, name, role, session: { id, endsAt } }
@@ -299,6 +301,7 @@ async function insertSession(
     }
     const hash = sha256(secret)
     await queries.rows(insertStatement, [id, caller.id, hash, context.remoteAddress, userAgent, ...times])
+    await markUsed(queries, [{ id: caller.id, usedAt: now }])
     await audit(needs, queries, by, 'console.session_started', { session: id })
   })
   return { id, endsAt }

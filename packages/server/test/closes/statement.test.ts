@@ -205,7 +205,7 @@ async function assertCsv(
     ...['Devolução recebida', 'Devolução recebida'],
   ])
   const excel = await fileOf(pix, `/operator/closes/${day}/csv?dialect=excel`)
-  assert.deepEqual([...excel.bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf])
+  assert.deepEqual([excel.name, ...excel.bytes.subarray(0, 3)], [`pixgate-${day}-excel.csv`, 0xef, 0xbb, 0xbf])
   const [first] = readCsv(excel.bytes.toString(), ';')
   assert.deepEqual([first?.Valor, shownByExcel(first?.['ID externo'] ?? '')], ['200,00', '0001234'])
   const month = await fileOf(pix, `/operator/statement?from=${day}&to=${day}`)

@@ -29,6 +29,19 @@ test('[console.7] a paid charge is shown with the rule of every move, its events
   assert.equal(JSON.parse(shown.bodies[notification.id]).event.status, 'PAID')
   assert.equal(shown.deliveryIds[notification.id].length, 1)
   assert.ok(shown.apiKey.id)
+  assert.deepEqual([paid.facts.payerName, paid.facts.payerDocument], [shown.name, shown.document])
+})
+
+test('[console.7] a refund has the payer of its charge', async (t) => {
+  const pix = await caseWorld(t)
+  const { detail, list } = consoleOn(pix.database, pix.clock)
+  const { id } = await pix.paid('150')
+  const refund = await pix.refundIn(id, 50)
+  const { name, document } = await detail(id)
+  assert.ok(name)
+  for (const shown of [await detail(refund.id), (await list({ kind: 'refund_in' })).data[0]]) {
+    assert.deepEqual([shown.id, shown.name, shown.document], [refund.id, name, document])
+  }
 })
 
 type Action = Readonly<Record<'action' | 'whyNot' | 'maxCents' | 'needsSecondPerson', unknown>>

@@ -23,7 +23,7 @@ test('[console.9] the overview has balances, the money of today and of each hour
   const balance = (name: string) =>
     shown.accounts.find(({ account }: { account: string }) => account === name).balanceCents
   assert.deepEqual([balance('available'), balance('reserved'), balance('suspense_in')], [120_00, 0, 20_00])
-  assert.deepEqual(shown.today.in, { count: 2, cents: 170_00 })
+  assert.deepEqual(shown.today.in, { count: 3, cents: 190_00 })
   assert.deepEqual(shown.today.refunded, { count: 1, cents: 50_00 })
   assert.equal(shown.needsPerson.cases.count, 1)
   assert.equal(shown.needsPerson.cases.oldestAt, (await pix.read(`/${caseId}`)).openedAt)
@@ -123,6 +123,34 @@ test('[console.10] a console waits for a change, is told each once, and a commit
   assert.deepEqual((await changes({ cursor: second.cursor, wait: 0 })).changes, [])
 })
 
+test('[console.10] a case that is opened, discussed or closed is a change, also without a move', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const clock = steppedClock({ stands: true })
+  clock.observe(Date.parse('2026-11-21T13:00:00Z'))
+  const { changes } = consoleOn(database, clock)
+  const id = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'
+  let { cursor } = await changes({})
+  const named = async (sql: (at: string) => string) => {
+    clock.advance(500)
+    await administer(url, `SET session_replication_role = replica; ${sql(new Date(clock.now()).toISOString())}`)
+    const { changes: found, cursor: next } = await changes({ cursor })
+    cursor = next
+    return found.map(({ kind, id: of }: { kind: string; id: string }) => [kind, of])
+  }
+  const step = (name: string, of: string) => (at: string) =>
+    `INSERT INTO case_step VALUES (gen_random_uuid(), '${id}', '${name}', ${of}, 'o', 'Ana', '{}', '1', 0, NULL, NULL, NULL, '', '{}', '${at}')`
+  const seen = [
+    await named(
+      (at) => `INSERT INTO "case" (id, kind, reference, facts, opened_at) VALUES ('${id}', 'x', '', '{}', '${at}')`,
+    ),
+    await named(step('proposed', 'NULL')),
+    await named(step('refused', 'gen_random_uuid()')),
+    await named((at) => `UPDATE "case" SET closed_at = '${at}'`),
+    await named(() => ''),
+  ]
+  assert.deepEqual(seen, [[['case', id]], [['case', id]], [['case', id]], [['case', id]], []])
+})
+
 test('[console.10] a cursor older than a minute is a reset; all that wait share a look, and a shutdown answers them', async (t) => {
   const { database } = await testDatabase(t)
   const clock = steppedClock({ stands: true })
@@ -177,7 +205,10 @@ test('[console.10] moves of the last seconds are found by their time, not among 
   )
   const { texts, noting } = notingTexts(database)
   await consoleOn(noting).changes({})
-  assert.match(await planOf(url, texts[0]?.replace('$1::timestamptz', 'now()') ?? ''), /Bitmap Index Scan on move_at/)
+  assert.match(
+    await planOf(url, texts[0]?.replaceAll('$1::timestamptz', 'now()') ?? ''),
+    /Bitmap Index Scan on move_at/,
+  )
 })
 
 test('[console.11] the audit trail is paged, newest first, by actor, action and subject', async (t) => {
@@ -226,6 +257,14 @@ test('[console.12] proposals that can be approved are listed, and no others', as
   assert.deepEqual(await proposals(), [])
 })
 
+test('[console.12] a proposed refund names its charge', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const { id: cashInId } = await pix.paid('20')
+  await pix.call('POST', '/operator/refunds', { cashInId, valueCents: 5_00, reason: 'Returned goods' }, pix.ana)
+  const [{ operationId, caseKind }] = await consoleOn(pix.database, pix.clock).proposals()
+  assert.deepEqual([operationId, caseKind], [cashInId, 'refund_requested'])
+})
+
 test('[console.13] the system shows its settings without secrets, and its limits with their use', async (t) => {
   const { url, database } = await testDatabase(t)
   const { settings } = readConfig({ ...PRODUCTION, PORT: '8081' })
@@ -257,6 +296,14 @@ test('[console.13] the system shows its settings without secrets, and its limits
   )
   assert.equal(shown.versions.node, process.versions.node)
   assert.match(shown.versions.postgres, /^\d+\.\d+$/)
+})
+
+test('[console.12] a proposed refund names its charge', async (t) => {
+  const pix = await caseWorld(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const { id: cashInId } = await pix.paid('20')
+  await pix.call('POST', '/operator/refunds', { cashInId, valueCents: 5_00, reason: 'Returned goods' }, pix.ana)
+  const [{ operationId, caseKind }] = await consoleOn(pix.database, pix.clock).proposals()
+  assert.deepEqual([operationId, caseKind], [cashInId, 'refund_requested'])
 })
 
 test('[console.13] the system shows how much work is overdue, of every kind', async (t) => {

@@ -167,6 +167,20 @@ test('[console.4] a session ends after 15 minutes without activity, and polling 
   assert.equal((await ask('GET', '/operator/cases', undefined, background)).status, 401)
 })
 
+test('[console.4] a person at the console was seen now, and polling is no sign of them', async (t) => {
+  const pix = await world(t)
+  const { ask } = await browser(pix, 'admin')
+  const seen = async () => {
+    const { data } = (await ask('GET', '/operator/operators', undefined, { 'x-pixgate-console': 'background' })).body
+    return pix.clock.now() - Date.parse(data[0].lastUsedAt)
+  }
+  assert.ok((await seen()) < MINUTE, 'since the log-in')
+  pix.clock.advance(5 * MINUTE)
+  assert.ok((await seen()) >= 5 * MINUTE)
+  await ask('GET', '/operator/cases')
+  assert.ok((await seen()) < MINUTE)
+})
+
 test('[console.4] a session lasts twelve hours, however busy', async (t) => {
   const pix = await world(t)
   const { ask } = await browser(pix, 'viewer')
