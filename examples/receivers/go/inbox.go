@@ -9,20 +9,23 @@ import (
 	"time"
 )
 
-// inbox stores notifications as lines of a file: {"id","body"} when one came, {"id","processed":true} when its work is done.
+// inbox stores notifications as lines of a file: {"id","body"} when one came, {"id","processed":true} when its work is done,
+// {"cursor"} when the feed was read so far.
 // A shop with a database uses a table whose primary key is the webhook-id instead.
 type inbox struct {
 	lock    sync.Mutex
 	file    *os.File
 	seen    map[string]bool
 	waiting []entry
+	cursor  string
 	arrived chan struct{}
 }
 
 type entry struct {
-	ID        string `json:"id"`
+	ID        string `json:"id,omitempty"`
 	Body      []byte `json:"body,omitempty"`
 	Processed bool   `json:"processed,omitempty"`
+	Cursor    string `json:"cursor,omitempty"`
 }
 
 func openInbox(path string) (*inbox, error) {
@@ -54,6 +57,10 @@ func openInbox(path string) (*inbox, error) {
 }
 
 func (stored *inbox) apply(read entry) {
+	if read.Cursor != "" {
+		stored.cursor = read.Cursor
+		return
+	}
 	if !read.Processed {
 		stored.seen[read.ID] = true
 		stored.waiting = append(stored.waiting, read)
@@ -82,6 +89,23 @@ func (stored *inbox) store(id string, body []byte) error {
 	default:
 	}
 	return nil
+}
+
+// feedCursor is "" before the feed was read.
+func (stored *inbox) feedCursor() string {
+	stored.lock.Lock()
+	defer stored.lock.Unlock()
+	return stored.cursor
+}
+
+// storeCursor returns when it is on disk, if it is another one.
+func (stored *inbox) storeCursor(cursor string) error {
+	stored.lock.Lock()
+	defer stored.lock.Unlock()
+	if cursor == stored.cursor {
+		return nil
+	}
+	return stored.append(entry{Cursor: cursor})
 }
 
 func (stored *inbox) append(written entry) error {

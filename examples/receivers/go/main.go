@@ -2,7 +2,8 @@
 //
 //	PIXGATE_URL=http://127.0.0.1:3000 PIXGATE_WEBHOOK_SECRET=whsec_… go run .
 //
-// A notification is verified, stored in a file and answered with 204; process runs afterwards.
+// A notification is verified, stored in a file and answered with 204; process runs afterwards. With PIXGATE_API_KEY (scope
+// read) it also reads the feed, which has what the webhook missed.
 package main
 
 import (
@@ -84,7 +85,12 @@ func main() {
 		log.Fatal(err)
 	}
 	go inbox.processForever(process)
-	keys := &keyCache{url: environment("PIXGATE_URL", "") + "/public-keys"}
+	url := environment("PIXGATE_URL", "")
+	keys := &keyCache{url: url + "/public-keys"}
+	if apiKey := os.Getenv("PIXGATE_API_KEY"); apiKey != "" {
+		reader := &feed{url: url + "/api/pix/events", apiKey: apiKey, keys: keys, inbox: inbox}
+		go reader.followForever()
+	}
 	http.HandleFunc("POST /pix", receive(keys, inbox, environment("PIXGATE_WEBHOOK_SECRET", "")))
 	server := &http.Server{Addr: environment("RECEIVER_ADDRESS", "127.0.0.1:8000"), ReadTimeout: 10 * time.Second}
 	log.Fatal(server.ListenAndServe())

@@ -3,10 +3,11 @@
     pip install fastapi uvicorn cryptography
     PIXGATE_URL=http://127.0.0.1:3000 PIXGATE_WEBHOOK_SECRET=whsec_… uvicorn receiver:app --port 8000
 
-A notification is verified, stored in SQLite and answered with 204; `process` runs afterwards.
+A notification is verified, stored in SQLite and answered with 204; `process` runs afterwards. With PIXGATE_API_KEY (scope
+`read`) it also reads the feed, which has what the webhook missed.
 """
 
-import json, logging, os, sqlite3, threading, time, urllib.request
+import json, logging, os, sqlite3, threading, time, urllib.error, urllib.parse, urllib.request
 from contextlib import closing
 
 from fastapi import FastAPI, Request, Response
@@ -43,6 +44,7 @@ class Inbox:
     def __init__(self):
         self.arrived = threading.Event()
         self.run("CREATE TABLE IF NOT EXISTS notification (id TEXT PRIMARY KEY, body BLOB, processed_at REAL)")
+        self.run("CREATE TABLE IF NOT EXISTS feed (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT)")
 
     def run(self, sql, *values):
         with closing(sqlite3.connect(DATABASE)) as db, db:
@@ -51,6 +53,17 @@ class Inbox:
     def store(self, webhook_id, body):
         """Returns when the notification is on disk."""
         self.run("INSERT OR IGNORE INTO notification VALUES (?, ?, NULL)", webhook_id, body)
+        self.arrived.set()
+
+    def cursor(self):
+        """None before the feed was read."""
+        return next((cursor for (cursor,) in self.run("SELECT cursor FROM feed")), None)
+
+    def store_page(self, notifications, cursor):
+        """The events and the cursor behind them are one transaction."""
+        with closing(sqlite3.connect(DATABASE)) as db, db:
+            db.executemany("INSERT OR IGNORE INTO notification VALUES (?, ?, NULL)", notifications)
+            db.execute("REPLACE INTO feed VALUES (1, ?)", [cursor])
         self.arrived.set()
 
     def process_forever(self):
@@ -69,6 +82,45 @@ class Inbox:
             self.arrived.wait()
 
 
+class Feed:
+    """Reads every notification in order, from the stored cursor on: what the webhook missed while one of the two was down."""
+
+    def __init__(self, api_key):
+        self.headers = {"authorization": f"Bearer {api_key}"}
+
+    def follow_forever(self):
+        """Waits at the end of the feed, and outlasts outages."""
+        wait = 0
+        while True:
+            try:
+                page = self.read(inbox.cursor(), wait)
+                inbox.store_page([self.verified(event) for event in page["data"]], page["pagination"]["nextCursor"])
+                wait = 0 if page["pagination"]["hasMore"] else 20
+            except Exception:
+                logging.exception("feed")
+                time.sleep(1)
+
+    def read(self, cursor, wait):
+        query = {"limit": 100, "wait": wait} | ({"cursor": cursor} if cursor else {})
+        url = f"{PIXGATE_URL}/api/pix/events?{urllib.parse.urlencode(query)}"
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, headers=self.headers), timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code not in (410, 422):
+                raise
+            # The cursor does not hold any more: the answer says where the feed goes on.
+            logging.error("feed: events are missing (%s); compare your orders with Pixgate", error.code)
+            return {"data": [], "pagination": {"hasMore": True, "nextCursor": json.load(error)["readFrom"]["cursor"]}}
+
+    def verified(self, event):
+        key, body = keys.find(event["signatureKeyId"]), event["body"].encode()
+        headers = {"digital-signature": event["signature"], "webhook-timestamp": str(int(time.time()))}
+        if key is None or not verify_ecdsa(key, headers, body):
+            raise ValueError(f"the signature of {event['id']} is wrong")
+        return event["id"], body
+
+
 def process(webhook_id, notification):
     """Your work. It runs again if the process ends in the middle, so it must be safe to repeat."""
     event = notification["event"]
@@ -77,6 +129,8 @@ def process(webhook_id, notification):
 
 keys, inbox, app = KeyCache(), Inbox(), FastAPI()
 threading.Thread(target=inbox.process_forever, daemon=True).start()
+if "PIXGATE_API_KEY" in os.environ:
+    threading.Thread(target=Feed(os.environ["PIXGATE_API_KEY"]).follow_forever, daemon=True).start()
 
 
 def accept(headers, body):

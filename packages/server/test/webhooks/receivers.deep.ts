@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { eventTypes } from '@pixgate/spec'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import { eraseEvents } from '../support/feed.ts'
 import { testPort } from '../support/port.ts'
 import { snippetOf } from '../support/verifiers/programs.ts'
 import { ADMIN_TOKEN, type Answer, request, type World, world } from '../support/world.ts'
@@ -92,6 +93,8 @@ interface Running {
   readonly lines: readonly string[]
   /** Resolves when it has printed so many lines. */
   processed(count: number): Promise<void>
+  /** Resolves when it has printed something about this operation. */
+  has(id: string): Promise<void>
   kill(): Promise<void>
 }
 
@@ -114,8 +117,12 @@ function follow(child: ChildProcess & { stdout: Readable }, url: string) {
   const arrived = async (count: number) => {
     while (lines.length < count) await once(printed, 'line')
   }
+  const told = async (id: string) => {
+    while (!lines.some((line) => line.includes(id))) await once(printed, 'line')
+  }
   return {
     lines,
+    has: (id: string) => Promise.race([told(id), ended]),
     listening: () => within('listening', Promise.race([listening(), ended])),
     processed: (count: number) => within(`${count} processed`, Promise.race([arrived(count), ended])),
     kill: async () => {
@@ -133,7 +140,8 @@ interface Merchant {
   readonly secret: string
   /** Its work waits while the door is shut. */
   door(isOpen: boolean): Promise<void>
-  start(): Promise<Running>
+  /** @param readsFeed as it does with an API key */
+  start(readsFeed?: boolean): Promise<Running>
 }
 
 /** Copies and builds the program, with work that waits for the file `open`. */
@@ -174,9 +182,10 @@ async function merchant(t: TestContext, program: Program): Promise<Merchant> {
     webhookId: body.webhook_id,
     secret: body.secret,
     door: (isOpen) => (isOpen ? writeFile(open, '') : rm(open)),
-    start: async () => {
+    start: async (readsFeed = false) => {
       const [command = '', ...args] = program.command(port)
-      const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+      const started = { ...env, ...(readsFeed && { PIXGATE_API_KEY: pix.apiKey }) }
+      const child = spawn(command, args, { cwd: folder, env: started, stdio: ['ignore', 'pipe', 'inherit'] })
       t.after(() => child.kill('SIGKILL'))
       const running = follow(child, url)
       await running.listening()
@@ -298,6 +307,53 @@ for (const program of programs) {
       const second = await paid(shop, '16.00')
       await last.processed(1)
       assert.deepEqual([operations(after), operations(last)], [[first.id], [second.id]])
+    },
+  )
+
+  story(
+    '[feed.8] [feed.5] the NAME receiver reads on from its cursor, in order, and works once on what the webhook brings too',
+    async (shop) => {
+      const { pix, webhookId, start } = shop
+      const order = async (action: string) =>
+        assert.equal((await pix.call('POST', `/webhook/${webhookId}/${action}`)).status, 200)
+      const sold: string[] = []
+      const sell = async () => sold.push((await paid(shop, '15.00')).id)
+      const worksOnLast = (running: Running) => within('the last one', running.has(sold.at(-1) ?? ''))
+      await order('pause')
+      await sell()
+      await sell()
+      const first = await start(true)
+      await worksOnLast(first)
+      await sell()
+      await worksOnLast(first)
+      await first.kill()
+      assert.deepEqual(operations(first), sold)
+
+      await sell()
+      await sell()
+      const second = await start(true)
+      await worksOnLast(second)
+      await order('resume')
+      await delivered(shop, 5, 1)
+      await sell()
+      await delivered(shop, 6, 1)
+      await worksOnLast(second)
+      await second.kill()
+      // Work that the end interrupted is repeated, and nothing else.
+      const begunAgain = operations(second)[0] === sold[2] ? 2 : 3
+      assert.deepEqual(operations(second), sold.slice(begunAgain))
+
+      await order('pause')
+      await sell()
+      await sell()
+      await within(
+        'in the feed',
+        pix.until('/api/pix/events', ({ feed }) => feed.lastPosition === 8),
+      )
+      await eraseEvents(pix.databaseUrl, 7)
+      const third = await start(true)
+      await worksOnLast(third)
+      assert.ok(!operations(third).includes(sold[6]))
     },
   )
 
