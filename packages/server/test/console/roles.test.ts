@@ -77,6 +77,16 @@ const guarded = [...all.values()].filter(({ auth }) => auth === 'admin' || auth 
 /** By the status: 401, or 429 after many of them, 403, and the rest. */
 type Entry = 'unknown' | 'may not' | 'may'
 
+async function entryOf(url: string, { method, path }: Endpoint, headers: Record<string, string>): Promise<Entry> {
+  const address = path.replaceAll(/\{\w+\}/g, '0198c0de-7a11-7000-8000-5f1d3c2b1a09')
+  const { status } = await fetch(url + address, {
+    method,
+    headers: { ...headers, 'content-type': 'application/json' },
+    ...(method !== 'GET' && { body: '{}' }),
+  })
+  return status === 401 || status === 429 ? 'unknown' : status === 403 ? 'may not' : 'may'
+}
+
 test('[operators.3] [console.2] each endpoint lets in exactly the roles of its table, and no other credential', async (t) => {
   const pix = await world(t)
   const page = { 'x-pixgate-console': '1', 'sec-fetch-site': 'same-origin' }
@@ -93,19 +103,9 @@ test('[operators.3] [console.2] each endpoint lets in exactly the roles of its t
     return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
   }
 
-  async function entryOf({ method, path }: Endpoint, headers: Record<string, string>): Promise<Entry> {
-    const address = path.replaceAll(/\{\w+\}/g, '0198c0de-7a11-7000-8000-5f1d3c2b1a09')
-    const { status } = await fetch(pix.url + address, {
-      method,
-      headers: { ...headers, 'content-type': 'application/json' },
-      ...(method !== 'GET' && { body: '{}' }),
-    })
-    return status === 401 || status === 429 ? 'unknown' : status === 403 ? 'may not' : 'may'
-  }
-
   const faults: string[] = []
   const expect = async (who: string, endpoint: Endpoint, headers: Record<string, string>, expected: Entry) => {
-    const entry = await entryOf(endpoint, headers)
+    const entry = await entryOf(pix.url, endpoint, headers)
     if (entry !== expected) faults.push(`${endpoint.method} ${endpoint.path}: ${who} ${entry}, not ${expected}`)
   }
   for (const endpoint of guarded) {

@@ -84,13 +84,11 @@ export function endpointRoute(
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     request.endpoint = endpoint
     if (own) reply.headers(own)
-    const { id: correlationId, headers, raw } = request
-    const remoteAddress = clientAddress(request.ip, raw.socket.remoteAddress)
+    const { headers, raw } = request
     const isGone = () => raw.socket.destroyed
     // Starts before authentication, which can be slow.
     const live = followRequest(eventLoop, isGone, readingOf(raw))
-    const { localPort } = raw.socket
-    const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress, localPort }
+    const incoming = incomingOf(endpoint, request)
     const checkBearer =
       authenticateBearer && (() => strangers.guard(request, () => authenticateBearer(request, incoming)))
     let caller = ANYONE
@@ -107,17 +105,16 @@ export function endpointRoute(
     // The credential may have been revoked while the body arrived.
     if (checkBearer && read instanceof Promise) caller = await checkBearer()
     if (auth === 'partner') {
-      const search = searchOf(raw)
-      caller = await strangers.guard(request, () => authenticate.partner({ ...incoming, rawBody, search }))
+      const signed = { ...incoming, rawBody, search: searchOf(raw) }
+      caller = await strangers.guard(request, () => authenticate.partner(signed))
     }
-
     const params = readParams?.(request.params)
     const query = readQuery?.(request.query as QueryText)
     const body = readJson?.(rawBody, headers)
     if (lapses) refuseLapsed(live)
     const context = { ...incoming, caller, live, ageMs: live.ageMs, isGone, rawBody }
     const answer = await handle({ params, query, body, context })
-    // After a long poll: the credential may have been revoked meanwhile.
+    // The credential may have been revoked meanwhile.
     if (checkBearer && endpoint.isLongPoll) await checkBearer()
     sendAnswer(reply, responses[answer.status]?.contentType, answer)
     return responses[answer.status]?.isStreamed ? reply : undefined
@@ -130,6 +127,11 @@ export function endpointRoute(
     config: { endpoint },
     handler: serve,
   }
+}
+
+function incomingOf(endpoint: Endpoint, { id: correlationId, headers, ip, raw }: FastifyRequest): IncomingRequest {
+  const { remoteAddress, localPort } = raw.socket
+  return { endpoint, correlationId, headers, remoteAddress: clientAddress(ip, remoteAddress), localPort }
 }
 
 /** Reads the body before its signature is checked. */
