@@ -15,6 +15,7 @@ import { createCredentialCache, createLastUsed, keysDeactivatedAt, type Mode, ma
 import { allOperators, deactivationCount, hasAdmin } from './operators.ts'
 import { createRefusalReports, type OnRefused } from './refusals.ts'
 
+export { markUsed } from './credentials.ts'
 export { HoldersChanged, isApprover, isCreatedBy, isSamePerson, lockActiveOperator, type Person } from './operators.ts'
 export { REFUSAL_REASONS } from './refusals.ts'
 

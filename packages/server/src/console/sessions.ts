@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type endpoints, limits, type OperatorRole, Refusal, roleIncludes } from '@pixgate/spec'
 import { LRUCache } from 'lru-cache'
-import { markUsed } from '../access/credentials.ts'
+import { markUsed } from '../access/index.ts'
 import { insertAudit, operatorOf } from '../audit/trail.ts'
 import type { Clock } from '../platform/clock.ts'
 import { sha256, sha256Hex } from '../platform/crypto.ts'
