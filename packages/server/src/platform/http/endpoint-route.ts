@@ -80,7 +80,6 @@ export function endpointRoute(
   // Requests of clients and operators that change something lapse; the bank's events are stored however late.
   const lapses = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
-  /** @returns the reply of a streamed answer, so that Fastify waits for its end; otherwise nothing */
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     request.endpoint = endpoint
     if (own) reply.headers(own)
@@ -116,8 +115,7 @@ export function endpointRoute(
     const answer = await handle({ params, query, body, context })
     // The credential may have been revoked meanwhile.
     if (checkBearer && endpoint.isLongPoll) await checkBearer()
-    sendAnswer(reply, responses[answer.status]?.contentType, answer)
-    return responses[answer.status]?.isStreamed ? reply : undefined
+    return sendAnswer(reply, responses[answer.status], answer)
   }
 
   return {
@@ -147,14 +145,16 @@ function readSignedBody(
   })
 }
 
+/** @returns the reply of a streamed answer, so that Fastify waits for its end; otherwise nothing */
 function sendAnswer(
   reply: FastifyReply,
-  contentType: string | undefined,
+  documented: Endpoint['responses'][number] | undefined,
   { status, headers, body }: Awaited<ReturnType<UntypedHandler>>,
-): void {
-  if (contentType) reply.type(contentType)
+): FastifyReply | undefined {
+  if (documented?.contentType) reply.type(documented.contentType)
   if (headers) reply.headers(headers)
   reply.code(status).send(body)
+  return documented?.isStreamed ? reply : undefined
 }
 
 /** The query string without its question mark: some banks send a secret there. */
