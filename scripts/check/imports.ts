@@ -66,6 +66,7 @@ const table: readonly Unit[] = [
   { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
   { unit: 'console', level: '–', mayImport: ['spec'] },
   { unit: 'sdk', level: '–', mayImport: [] },
+  { unit: 'cli', level: '–', mayImport: ['sdk'] },
   { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },
 ]
 
