@@ -4,7 +4,7 @@ import { helpOf, overview } from './help.ts'
 import { type Input, readInput } from './input.ts'
 import { Output } from './output.ts'
 import { isOfSandbox, readSecretFile, readSettings, refuseLive, type Settings } from './settings.ts'
-import { VERSION } from './version.ts'
+import { version } from './version.ts'
 
 /** Runs a command line. @returns the exit code @source rules#cli.2 */
 export async function run(
@@ -16,7 +16,7 @@ export async function run(
   let finds: string | undefined
   try {
     const words = args.filter((arg) => !arg.startsWith('-'))
-    if (args.includes('--version') && words.length === 0) return print(out, VERSION)
+    if (args.includes('--version') && words.length === 0) return print(out, version())
     if (words.length === 0 || words[0] === 'help') return print(out, overview(commands, words.slice(1)))
     const command = commandOf(commands, words, args.includes('--help'))
     if (typeof command === 'string') return print(out, command)
