@@ -72,6 +72,7 @@ const table: readonly Unit[] = [
   { unit: 'docs', level: '–', mayImport: [] },
   { unit: 'console', level: '–', mayImport: ['spec'] },
   { unit: 'sdk', level: '–', mayImport: [] },
+  { unit: 'cli', level: '–', mayImport: ['sdk'] },
   { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },
 ]
 

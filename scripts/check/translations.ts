@@ -7,6 +7,7 @@ const TRANSLATED = [
   'README.md',
   'docs/guides/bank-simulator.md',
   'docs/guides/banks.md',
+  'docs/guides/cli.md',
   'docs/guides/high-availability.md',
   'docs/guides/operator.md',
   'docs/guides/privacy.md',

@@ -1,5 +1,6 @@
 import { releasesDocument, reportsDocument, sendingDocument } from './answers.ts'
 import { casesDocument } from './cases.ts'
+import { cliGuides } from './cli.ts'
 import { collectionDocument, llmsDocument } from './collection.ts'
 import { configurationDocument, environmentExample } from './configuration.ts'
 import type { GeneratedDocument } from './document.ts'
@@ -30,6 +31,7 @@ export function* documents(): Generator<GeneratedDocument> {
     configurationDocument(),
     environmentExample(),
     ...sdkSources(),
+    ...cliGuides(),
   ]
   yield sdkSurface()
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ROOT } from '../check/repository.ts'
 
 /** The packages that others may install, by their folders; each needs only those before it. */
-export const PUBLISHED = ['brcode', 'spec', 'bank-simulator', 'sdk'] as const
+export const PUBLISHED = ['brcode', 'spec', 'bank-simulator', 'sdk', 'cli'] as const
 
 /** What a `package.json` has of interest here. */
 interface Manifest {
@@ -54,7 +54,7 @@ export function compile(source: string, built: string): void {
     rootDir: join(source, 'src'),
     outDir: built,
     typeRoots: [join(ROOT, 'node_modules/@types')],
-    paths: Object.fromEntries(PUBLISHED.map((name) => [`@pixgate/${name}`, [join(built, '..', name, 'index.d.ts')]])),
+    paths: Object.fromEntries(PUBLISHED.flatMap((name) => typesOf(name, join(built, '..', name)))),
   }
   const extended = join(ROOT, 'tsconfig.json')
   writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, include: [join(source, 'src')] }))
@@ -62,6 +62,18 @@ export function compile(source: string, built: string): void {
   symlinkSync(join(ROOT, 'node_modules'), libraries)
   execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], { stdio: 'inherit' })
   for (const path of [config, libraries]) rmSync(path)
+}
+
+/** Of each entry of a package that was built. */
+function typesOf(name: (typeof PUBLISHED)[number], built: string): [entry: string, files: [string]][] {
+  return Object.entries(entriesOf(manifestIn(join(ROOT, 'packages', name)))).map(([entry, path]) => [
+    `@pixgate/${name}${entry.slice(1)}`,
+    [join(built, compiled(path).replace(/js$/, 'd.ts'))],
+  ])
+}
+
+function entriesOf({ exports }: Manifest): Readonly<Record<string, string>> {
+  return typeof exports === 'string' ? { '.': exports } : exports
 }
 
 /** The compiler rewrites `./x.ts` to `./x.js` in JavaScript, and leaves it in types. */
@@ -76,12 +88,11 @@ function publishedManifest(
   common: { readonly engines: unknown; readonly repository: object },
   directory: string,
 ) {
-  const entries = typeof own.exports === 'string' ? { '.': own.exports } : own.exports
   return {
     ...own,
     types: './index.d.ts',
     exports: Object.fromEntries(
-      Object.entries(entries).map(([entry, path]) => {
+      Object.entries(entriesOf(own)).map(([entry, path]) => {
         const script = compiled(path)
         return [entry, { types: script.replace(/js$/, 'd.ts'), default: script }]
       }),
