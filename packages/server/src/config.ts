@@ -107,8 +107,7 @@ export const serviceVariables = variables({
   },
   PIXGATE_PAYMENT_PAGE: {
     shape: flag(),
-    default: 'true',
-    productionDefault: 'false',
+    default: 'false',
     description:
       'Whether charges have a payment page, at `/pay` of the API’s port, and a `paymentUrl` in their 201. In production it needs `PIXGATE_PAYMENT_PAGE_URL`.',
   },

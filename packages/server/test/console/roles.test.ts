@@ -140,3 +140,16 @@ test('[operators.3] [console.2] each endpoint lets in exactly the roles of its t
   }
   assert.deepEqual(faults, [])
 })
+
+test('[console.5] an admin makes an API key, and deactivates it', async (t) => {
+  const pix = await world(t)
+  const admin = { authorization: `Bearer ${await makeOperator(pix, 'admin')}` }
+  const { status, body } = await pix.call('POST', '/operator/api-keys', { scopes: ['read'] }, admin)
+  assert.equal(status, 201)
+  const key = { authorization: `Bearer ${body.apiKey}` }
+  assert.equal((await pix.call('GET', '/organization/balance', undefined, key)).status, 200)
+  const { data } = (await pix.call('GET', '/operator/api-keys', undefined, admin)).body
+  const [made] = data.filter(({ scopes }: { scopes: string[] }) => scopes.join() === 'read')
+  assert.equal((await pix.call('DELETE', `/operator/api-keys/${made.id}`, undefined, admin)).status, 204)
+  assert.equal((await pix.call('GET', '/organization/balance', undefined, key)).status, 401)
+})

@@ -9,6 +9,9 @@ import { bodies, differences, notifications } from './field-tables.ts'
  * and nowhere here.
  */
 
+/** Without what is switched on beyond the specification. */
+const AS_SPECIFIED = { PIXGATE_PAYMENT_PAGE: 'false' }
+
 type Call = keyof typeof bodies
 
 /** Calls an endpoint and returns its body; the test fails where that is not as the table shows it. */
@@ -34,7 +37,7 @@ async function ended(pix: World, path: string, status: string): Promise<void> {
 }
 
 test('[cash-in.create.5] [cash-out.create.5] [balance.1] every success body is as the specification’s tables show it', async (t) => {
-  const pix = await world(t)
+  const pix = await world(t, AS_SPECIFIED)
   const client = strictClient(pix)
   const admin = { authorization: `Bearer ${ADMIN_TOKEN}` }
   await client('POST /api-key/generate', '', undefined, admin)
@@ -70,7 +73,7 @@ test('[cash-in.create.5] [cash-out.create.5] [balance.1] every success body is a
 })
 
 test('[balance.1] [cash-out.unknown.3] the balance has two fields more, and a cash-out two states more, than the tables', async (t) => {
-  const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '100' })
+  const pix = await world(t, { ...AS_SPECIFIED, PIXGATE_PARTNER_TIMEOUT_MS: '100' })
   await pix.balance(100_00)
   assert.deepEqual(differences(bodies['GET /organization/balance'], await pix.get('/organization/balance')), [
     '/0 must NOT have additional properties: reservedCents',
@@ -85,7 +88,7 @@ test('[balance.1] [cash-out.unknown.3] the balance has two fields more, and a ca
 })
 
 test('[events.2] [events.5] every notification of what succeeded is as the specification’s tables show it', async (t) => {
-  const pix = await world(t)
+  const pix = await world(t, AS_SPECIFIED)
   const { id: cashInId } = await pix.paid('100.00')
   const payout = await pix.cashOut()
   await ended(pix, `/api/pix/cash-out/${payout.id}`, 'CONFIRMED')
@@ -115,7 +118,7 @@ function differencesOfNotifications(pix: World): Readonly<Record<string, readonl
 const WHY = ['failure_code', 'failure_reason'].map((name) => `/event must NOT have additional properties: ${name}`)
 
 test('[events.5] [events.6] of what failed only the ids that do not exist, and a payer that nobody is, are null', async (t) => {
-  const pix = await world(t)
+  const pix = await world(t, AS_SPECIFIED)
   const { id: cashInId } = await pix.paid('100.00')
   const { id: chargeId } = await pix.charge('1.00')
   await pix.bankAction(`charges/${chargeId}/fail`)
@@ -132,7 +135,11 @@ test('[events.5] [events.6] of what failed only the ids that do not exist, and a
 })
 
 test('[cash-in.create.5] [cash-out.create.5] of what is not known or was not given, and of nothing else, the 201s have no field', async (t) => {
-  const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '100', PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' })
+  const pix = await world(t, {
+    ...AS_SPECIFIED,
+    PIXGATE_PARTNER_TIMEOUT_MS: '100',
+    PIXGATE_PARTNER_CREATE_BUDGET_MS: '100',
+  })
   await pix.balance(100_00)
   await pix.behave({ cashIn: 'timeout' })
   assert.deepEqual(differences(bodies['POST /api/pix/cash-in'], await pix.charge('1.00')), [

@@ -254,6 +254,7 @@ export async function world(
   started.push(simulator.stop)
   const variables = {
     ...ENVIRONMENT,
+    ...(environment.PIXGATE_MODE === undefined && { PIXGATE_PAYMENT_PAGE: 'true' }),
     DATABASE_URL: (await options.reach?.(databaseUrl)) ?? databaseUrl,
     PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
     ...standard?.environment(simulator.apiPix, options.reachBank),
