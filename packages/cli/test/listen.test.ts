@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Followed } from '../../sdk/src/index.ts'
 import { startReceiver } from '../../server/test/support/webhook-receiver.ts'
-import { type World, world } from '../../server/test/support/world.ts'
+import { world } from '../../server/test/support/world.ts'
 import { type Forwarding, forward } from '../src/forward.ts'
-import { assertAllTaken, feedOf, type Taken } from './support/drill.ts'
+import { assertAllTaken, feedOf, payAndReverse, type Taken } from './support/drill.ts'
 import { folderOf, json, type Ran, shell } from './support/running.ts'
 
 /** Runs a command until it is told to stop. */
@@ -19,13 +19,6 @@ function background(pixgate: ReturnType<typeof shell>, line: string) {
       return ran
     },
   }
-}
-
-async function payAndReverse(pix: World): Promise<void> {
-  const { id } = await pix.cashOut()
-  await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
-  await pix.bankAction(`payouts/${id}/reverse`)
-  await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'REVERSED')
 }
 
 test('[cli.7] listen loses nothing while the receiver fails, while it is stopped, and over a restart', async (t) => {
@@ -54,11 +47,10 @@ test('[cli.7] listen loses nothing while the receiver fails, while it is stopped
   const folder = folderOf(t)
   const pixgate = shell(folder, { PIXGATE_URL: pix.url, PIXGATE_API_KEY: pix.apiKey })
   await pix.paid('500')
-  const before = (await feedOf(pix)).length
+  const [paid] = await feedOf(pix, 1)
   const line = `pixgate listen --forward-to ${receiver.url.replace('http://', '')}hook --json`
 
-  const cursor = (await feedOf(pix)).at(-1)?.cursor
-  const first = background(pixgate, `${line} --from ${cursor}`)
+  const first = background(pixgate, `${line} --from ${paid?.cursor}`)
   await payAndReverse(pix)
   await arrived(2)
   const { code, stdout } = await first.stop()
@@ -66,7 +58,7 @@ test('[cli.7] listen loses nothing while the receiver fails, while it is stopped
   await payAndReverse(pix)
   const second = background(pixgate, line)
   await payAndReverse(pix)
-  const events = (await feedOf(pix)).slice(before)
+  const events = (await feedOf(pix, 7)).slice(1)
   while (new Set(taken.map(({ headers }) => headers['webhook-id'])).size < events.length)
     await arrived(taken.length + 1)
   const restarted = await second.stop()

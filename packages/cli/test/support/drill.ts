@@ -9,15 +9,24 @@ export interface Taken {
   readonly body: Buffer
 }
 
-export async function feedOf(pix: World): Promise<FeedEvent[]> {
+/** The first events of the feed, once there are so many: an event comes to the feed after its operation has changed. */
+export async function feedOf(pix: World, count: number): Promise<FeedEvent[]> {
   const pixgate = new Pixgate({ url: pix.url, apiKey: pix.apiKey })
   const events: FeedEvent[] = []
-  for (let cursor: string | undefined; ; ) {
-    const { data, pagination } = await pixgate.events.list({ cursor, limit: 100 }).page()
+  for (let cursor: string | undefined; events.length < count; ) {
+    const { data, pagination } = await pixgate.events.list({ cursor, limit: 100, wait: 20 }).page()
     events.push(...data)
-    if (!pagination.hasMore) return events
     cursor = pagination.nextCursor
   }
+  return events
+}
+
+/** Two events of one payout. */
+export async function payAndReverse(pix: World): Promise<void> {
+  const { id } = await pix.cashOut({ value: 1 })
+  await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
+  await pix.bankAction(`payouts/${id}/reverse`)
+  await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'REVERSED')
 }
 
 /** Nothing is lost, bytes are those of the feed, signatures are right, and events of one operation first came in their order. */
