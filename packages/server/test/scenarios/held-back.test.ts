@@ -47,10 +47,10 @@ test('[http.5] [operators.5] [operators.6] the same holds for an operator’s to
   const pix = await world(t)
   const as = (token: string) => ({ authorization: `Bearer ${token}` })
   const generate = await heldBack(t, pix, ADMIN_TOKEN, 'POST', '/operator/operators', { name: 'Ghost', role: 'admin' })
-  const admins = await Promise.all(
-    ['Ana', 'Bia'].map((name) => pix.call('POST', '/operator/operators', { name, role: 'admin' }, as(ADMIN_TOKEN))),
-  )
-  const [ana, bia] = admins.map(({ body }) => body)
+  const admin = async (name: string, token: string) =>
+    (await pix.call('POST', '/operator/operators', { name, role: 'admin' }, as(token))).body
+  const ana = await admin('Ana', ADMIN_TOKEN)
+  const bia = await admin('Bia', ana.token)
   const held = [
     await heldBack(t, pix, bia.token, 'POST', '/operator/operators', { name: 'Ghost', role: 'admin' }),
     await heldBack(t, pix, bia.token, 'POST', '/api-key/generate', { name: 'ghost' }),
