@@ -103,6 +103,8 @@ async function runGroup(files: readonly string[], options: RunOptions, outcome: 
     clearTimeout(watchdog)
     watchdog = watch()
     if (report.kind === 'started') at = { file: relative(report.file), name: report.name }
+    // Without its browser or server a test that was stopped fails.
+    if (isStopped) return
     isDone ||= report.kind === 'done'
     record(report, options, outcome)
   })
