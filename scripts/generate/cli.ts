@@ -1,6 +1,6 @@
+import { STORIES } from '../../packages/cli/src/commands/trigger.ts'
 import { overview } from '../../packages/cli/src/help.ts'
 import { commands } from '../../packages/cli/src/index.ts'
-import { STORIES } from '../../packages/cli/src/stories.ts'
 import { readText } from '../check/repository.ts'
 import type { GeneratedDocument } from './document.ts'
 

@@ -1,5 +1,5 @@
 import { endpoints } from '@pixgate/spec'
-import type { Language } from '../../packages/server/src/reference/html.ts'
+import type { Language } from '../../packages/server/src/reference/frame.ts'
 import {
   type ErrorEntry,
   type ErrorWords,

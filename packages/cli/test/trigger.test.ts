@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { world } from '../../server/test/support/world.ts'
-import { STORIES } from '../src/stories.ts'
+import { STORIES } from '../src/commands/trigger.ts'
 import { folderOf, json, shell } from './support/running.ts'
 
 /** How the operations of a story stand at its end. */

@@ -222,9 +222,9 @@ function pages<E extends Endpoint>(kind: string, path: string, query: Query) {
 }
 
 const NEWEST_MAX = 30
-/** The health of the service, which no change of an operation tells of. */
+/** The health of the service changes without a change of an operation. */
 const HEALTH_EVERY_MS = 30_000
-/** An attempt changes no operation, so no change tells of it. */
+/** An attempt changes no operation, so `listChanges` does not name it. */
 const ATTEMPTS_EVERY_MS = 15_000
 /** While an attempt is due, or was just now. */
 const ATTEMPT_EVERY_MS = 1_500

@@ -30,7 +30,7 @@ import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerHandlers, createLedgerVerifier } from './ledger/index.ts'
 import { type AddEndpoints, type Answers, openServers } from './listeners.ts'
 import { createLimitReports } from './operations/caps.ts'
-import { createPageTokens } from './payment-page/token.ts'
+import { createPageTokens } from './payment-page/routes.ts'
 import {
   APPLICATION_ROLE,
   assertSession,

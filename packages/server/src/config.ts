@@ -320,11 +320,11 @@ export const serviceVariables = variables({
     }),
     default: '',
     guide: ALERTS_GUIDE,
-    description: 'People who are told by e-mail when something needs a person. Needs `PIXGATE_ALERT_SMTP_URL`.',
+    description: 'Recipients of alerts by e-mail. Needs `PIXGATE_ALERT_SMTP_URL`.',
   },
   PIXGATE_ALERT_EMAIL_FROM: {
     shape: Type.String({ pattern: EMAIL_PATTERN, description: 'an e-mail address without a name' }),
-    description: 'Sender of these e-mails.',
+    description: 'Sender of the alerts.',
   },
   PIXGATE_ALERT_SMTP_URL: {
     shape: Type.String({ description: 'an address such as smtps://user:password@smtp.example:465' }),
@@ -336,7 +336,7 @@ export const serviceVariables = variables({
   PIXGATE_ALERT_WEBHOOK_URLS: {
     shape: Type.String({
       description:
-        'addresses of incoming webhooks, separated by commas; of another host than Slack’s, Discord’s or Microsoft’s with slack:, discord: or teams: before it',
+        'addresses of incoming webhooks, separated by commas; with the prefix slack:, discord: or teams: where the host is not of Slack, Discord or Microsoft',
     }),
     faultOf: alertWebhooksFault,
     productionShape: Type.Refine(
@@ -345,12 +345,12 @@ export const serviceVariables = variables({
     ),
     secret: true,
     description:
-      'Chats that are told when something needs a person: incoming webhooks of Slack, Discord and Teams, or of services that take their form.',
+      'Chats that receive alerts: incoming webhooks of Slack, Discord and Teams, or of services with the same format.',
   },
   PIXGATE_ALERT_LANGUAGE: {
     shape: oneOf(...alertLanguages),
     default: 'pt-BR',
-    description: 'Language of these messages.',
+    description: 'Language of the alerts.',
   },
   PIXGATE_TRUST_PROXY: {
     shape: networksOrNone(),

@@ -55,7 +55,7 @@ export const responseHeaders = {
     isAlwaysThere: true,
   },
   'Referrer-Policy': {
-    description: 'The address of the page goes to nobody.',
+    description: 'The browser sends no Referer with requests of the page.',
     schema: Type.String(),
     example: 'no-referrer',
     isAlwaysThere: true,

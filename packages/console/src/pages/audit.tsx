@@ -4,10 +4,11 @@ import { useSearchParams } from 'wouter'
 import { type AuditRow, reads } from '../api.ts'
 import { Button, Input, Select } from '../ui/controls.tsx'
 import { dataCss, KeptFacts, Table, When } from '../ui/data.tsx'
-import { CopyText, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { CopyText, Empty } from '../ui/feedback.tsx'
 import { useWords } from '../words/words.tsx'
 import css from './administration.module.css'
 import listCss from './list.module.css'
+import { List } from './list.tsx'
 
 const FILTERS = ['actor', 'action', 'subject'] as const
 
@@ -32,24 +33,22 @@ export function Audit() {
     <>
       <h1>{words.nav.audit}</h1>
       <FilterBar key={filters.subject} filters={filters} set={set} />
-      {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-      {list.isPending && <Waiting lines={9} />}
-      {list.data && rows.length === 0 && (
-        <Empty
-          title={isFiltered ? text.noMatch : text.none}
-          action={isFiltered && <Button onClick={() => set(NO_FILTERS)}>{words.clearFilters}</Button>}
-        >
-          {isFiltered ? text.noMatchHint : text.noneHint}
-        </Empty>
-      )}
-      {rows.length > 0 && <Rows rows={rows} />}
-      {list.hasNextPage && (
-        <p className={listCss.more}>
-          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {isFiltered ? text.searchOn : words.loadMore}
-          </Button>
-        </p>
-      )}
+      <List
+        list={list}
+        isEmpty={rows.length === 0}
+        empty={
+          <Empty
+            title={isFiltered ? text.noMatch : text.none}
+            action={isFiltered && <Button onClick={() => set(NO_FILTERS)}>{words.clearFilters}</Button>}
+          >
+            {isFiltered ? text.noMatchHint : text.noneHint}
+          </Empty>
+        }
+        lines={9}
+        more={isFiltered ? text.searchOn : words.loadMore}
+      >
+        <Rows rows={rows} />
+      </List>
     </>
   )
 }

@@ -3,10 +3,11 @@ import { Link, useSearchParams } from 'wouter'
 import { type CaseSummary, reads } from '../api.ts'
 import { Button, Choice, Select } from '../ui/controls.tsx'
 import { Ago, Amount, dataCss, Table, When } from '../ui/data.tsx'
-import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { Empty } from '../ui/feedback.tsx'
 import { useRowKeys } from '../ui/keys.ts'
 import { Said, useWords } from '../words/words.tsx'
 import css from './list.module.css'
+import { List } from './list.tsx'
 
 /** What the service cannot decide by itself: the open cases, oldest first, or the closed ones. */
 export function Cases() {
@@ -45,24 +46,20 @@ export function Cases() {
           </Select>
         </div>
       </div>
-      {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-      {list.isPending && <Waiting lines={6} />}
-      {list.data && rows.length === 0 && (
-        <Empty
-          title={state === 'open' ? words.cases.none : words.cases.noneClosed}
-          action={kind && <Button onClick={() => set({ kind: '' })}>{words.clearFilters}</Button>}
-        >
-          {state === 'open' ? words.cases.noneHint : undefined}
-        </Empty>
-      )}
-      {rows.length > 0 && <Rows rows={rows} />}
-      {list.hasNextPage && (
-        <p className={css.more}>
-          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {words.loadMore}
-          </Button>
-        </p>
-      )}
+      <List
+        list={list}
+        isEmpty={rows.length === 0}
+        empty={
+          <Empty
+            title={state === 'open' ? words.cases.none : words.cases.noneClosed}
+            action={kind && <Button onClick={() => set({ kind: '' })}>{words.clearFilters}</Button>}
+          >
+            {state === 'open' ? words.cases.noneHint : undefined}
+          </Empty>
+        }
+      >
+        <Rows rows={rows} />
+      </List>
     </>
   )
 }

@@ -6,12 +6,13 @@ import { dayKey } from '../format.ts'
 import { useMay, useSession } from '../session.tsx'
 import { Button } from '../ui/controls.tsx'
 import { Amount, Badge, dataCss, Table, type Tone } from '../ui/data.tsx'
-import { announce, Empty, ErrorNotice, Notice, Waiting } from '../ui/feedback.tsx'
+import { announce, Empty, ErrorNotice, Notice } from '../ui/feedback.tsx'
 import { useRowKeys } from '../ui/keys.ts'
 import { useSubmit } from '../ui/submit.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import css from './detail.module.css'
 import listCss from './list.module.css'
+import { List } from './list.tsx'
 
 /** The days that are closed, newest first. */
 export function Closes() {
@@ -28,20 +29,14 @@ export function Closes() {
         {hasSimulatedBank && list.data && <CloseToday lastDay={rows[0]?.id} />}
       </header>
       <div className={css.page}>
-        {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-        {list.isPending && <Waiting lines={6} />}
-        {list.data && rows.length === 0 && (
-          <Empty title={text.none}>{hasSimulatedBank ? text.noneInSandbox : text.noneHint}</Empty>
-        )}
-        {rows.length > 0 && <Rows rows={rows} />}
+        <List
+          list={list}
+          isEmpty={rows.length === 0}
+          empty={<Empty title={text.none}>{hasSimulatedBank ? text.noneInSandbox : text.noneHint}</Empty>}
+        >
+          <Rows rows={rows} />
+        </List>
       </div>
-      {list.hasNextPage && (
-        <p className={listCss.more}>
-          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {words.loadMore}
-          </Button>
-        </p>
-      )}
     </>
   )
 }

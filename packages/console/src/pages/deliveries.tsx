@@ -11,7 +11,7 @@ import { useRowKeys } from '../ui/keys.ts'
 import { useWords } from '../words/words.tsx'
 import { Attempts, DeliveryBadge } from './delivery.tsx'
 import css from './detail.module.css'
-import listCss from './list.module.css'
+import { List } from './list.tsx'
 
 /** Deliveries of all endpoints or of one, newest first; the filters are in the address. */
 
@@ -43,24 +43,20 @@ export function Deliveries({ webhookId, isOptional = false }: DeliveriesProps) {
     <section aria-labelledby="deliveries" className={css.section}>
       <h2 id="deliveries">{text.deliveries}</h2>
       <Filters key={operationId} state={state} operationId={operationId} set={set} />
-      {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-      {list.isPending && <Waiting lines={6} />}
-      {list.data && rows.length === 0 && (
-        <Empty
-          title={isFiltered ? text.noMatch : text.noDeliveries}
-          action={isFiltered && <Button onClick={clear}>{words.clearFilters}</Button>}
-        >
-          {isFiltered ? text.noMatchHint : text.noDeliveriesHint}
-        </Empty>
-      )}
-      {rows.length > 0 && <Rows rows={rows} isOfOne={webhookId !== undefined} />}
-      {list.hasNextPage && (
-        <p className={listCss.more}>
-          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {words.loadMore}
-          </Button>
-        </p>
-      )}
+      <List
+        list={list}
+        isEmpty={rows.length === 0}
+        empty={
+          <Empty
+            title={isFiltered ? text.noMatch : text.noDeliveries}
+            action={isFiltered && <Button onClick={clear}>{words.clearFilters}</Button>}
+          >
+            {isFiltered ? text.noMatchHint : text.noDeliveriesHint}
+          </Empty>
+        }
+      >
+        <Rows rows={rows} isOfOne={webhookId !== undefined} />
+      </List>
     </section>
   )
 }

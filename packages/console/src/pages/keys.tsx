@@ -6,13 +6,14 @@ import { centsOf, reais } from '../format.ts'
 import { useWhyNot } from '../session.tsx'
 import { Button, Choice, Field, Input, TextArea } from '../ui/controls.tsx'
 import { Ago, Badge, dataCss, Table, When } from '../ui/data.tsx'
-import { Dialog, DialogButtons } from '../ui/dialog.tsx'
-import { announce, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { ConfirmDialog, Dialog, DialogButtons } from '../ui/dialog.tsx'
+import { announce, Empty, ErrorNotice } from '../ui/feedback.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { useWords } from '../words/words.tsx'
 import css from './administration.module.css'
 import listCss from './list.module.css'
+import { List } from './list.tsx'
 
 /** Keys of the merchant's systems: what each may do, when it was used, and its end. */
 export function Keys() {
@@ -46,19 +47,13 @@ export function Keys() {
           onChange={setWhich}
         />
       </div>
-      {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-      {list.isPending && <Waiting lines={6} />}
-      {list.data && rows.length === 0 && (
-        <Empty title={all.length === 0 ? text.none : text.noneActive}>{text.noneHint}</Empty>
-      )}
-      {rows.length > 0 && <Rows rows={rows} mayDeactivate={whyNot === undefined} />}
-      {list.hasNextPage && (
-        <p className={listCss.more}>
-          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {words.loadMore}
-          </Button>
-        </p>
-      )}
+      <List
+        list={list}
+        isEmpty={rows.length === 0}
+        empty={<Empty title={all.length === 0 ? text.none : text.noneActive}>{text.noneHint}</Empty>}
+      >
+        <Rows rows={rows} mayDeactivate={whyNot === undefined} />
+      </List>
       {isMaking && <MakeDialog onClose={() => setIsMaking(false)} />}
     </>
   )
@@ -95,13 +90,13 @@ function Rows({ rows, mayDeactivate }: RowsProps) {
               <span className={dataCss.narrow}>
                 <span className={listCss.small}>
                   {key.scopes.map((scope) => text.scopes[scope]).join(', ')} · {text.lastUsed}:{' '}
-                  <LastUsed at={key.lastUsedAt} />
+                  <Ago at={key.lastUsedAt} />
                 </span>
               </span>
             </td>
             <td data-kind="wide">{key.scopes.map((scope) => text.scopes[scope]).join(', ')}</td>
             <td data-kind="wide">
-              <LastUsed at={key.lastUsedAt} />
+              <Ago at={key.lastUsedAt} />
             </td>
             <td data-kind="end">
               <div className={css.rowEnd}>
@@ -123,11 +118,6 @@ function Rows({ rows, mayDeactivate }: RowsProps) {
       {ending && <DeactivateDialog apiKey={ending} onClose={() => setEnding(undefined)} />}
     </>
   )
-}
-
-function LastUsed({ at }: { readonly at: string | null }) {
-  const words = useWords()
-  return at === null ? words.keys.never : <Ago at={at} />
 }
 
 function State({ apiKey }: { readonly apiKey: ApiKey }) {
@@ -326,27 +316,22 @@ function Restrictions({ draft, setDraft }: RestrictionsProps) {
 }
 
 function DeactivateDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
-  const words = useWords()
-  const text = words.keys
-  const { mutate, error, isPending } = useSubmit({
-    mutationFn: () =>
-      call<(typeof sharedWithOperators)['deactivateOperatorApiKey']>('DELETE', `/operator/api-keys/${apiKey.id}`),
-    onSuccess: () => {
-      announce(text.deactivated)
-      onClose()
-      return client.invalidateQueries({ queryKey: ['api-keys'] })
-    },
-  })
+  const { keys: text } = useWords()
   return (
-    <Dialog title={text.deactivateTitle(apiKey.name ?? apiKey.display)} onClose={onClose}>
+    <ConfirmDialog
+      title={text.deactivateTitle(apiKey.name ?? apiKey.display)}
+      label={text.deactivate}
+      order={() =>
+        call<(typeof sharedWithOperators)['deactivateOperatorApiKey']>('DELETE', `/operator/api-keys/${apiKey.id}`)
+      }
+      onDone={() => {
+        announce(text.deactivated)
+        onClose()
+        return client.invalidateQueries({ queryKey: ['api-keys'] })
+      }}
+      onClose={onClose}
+    >
       <p>{text.deactivateHint}</p>
-      {error && <ErrorNotice error={error} />}
-      <DialogButtons>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button look="danger" isBusy={isPending} onClick={() => mutate()}>
-          {text.deactivate}
-        </Button>
-      </DialogButtons>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

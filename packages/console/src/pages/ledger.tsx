@@ -7,11 +7,11 @@ import { dayKey } from '../format.ts'
 import { Button, Field, Input } from '../ui/controls.tsx'
 import { dataCss, Facts, Sided, Table, When } from '../ui/data.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { CopyText, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { CopyText, Empty, ErrorNotice } from '../ui/feedback.tsx'
 import { useRowKeys } from '../ui/keys.ts'
 import { Said, useWords } from '../words/words.tsx'
 import css from './detail.module.css'
-import listCss from './list.module.css'
+import { List } from './list.tsx'
 
 /** The ledger: the balances of the accounts, and an account entry by entry. */
 
@@ -140,26 +140,21 @@ function Entries({ account, filters: { from, to, operation }, clear }: EntriesPr
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? []
   const isFiltered = `${from}${to}${operation}` !== ''
   return (
-    <>
-      {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-      {list.isPending && <Waiting lines={9} />}
-      {list.data && rows.length === 0 && (
+    <List
+      list={list}
+      isEmpty={rows.length === 0}
+      empty={
         <Empty
           title={isFiltered ? text.noMatch : text.none}
           action={isFiltered && <Button onClick={clear}>{words.clearFilters}</Button>}
         >
           {isFiltered ? text.noMatchHint : text.noneHint}
         </Empty>
-      )}
-      {rows.length > 0 && <Rows rows={rows} account={account} />}
-      {list.hasNextPage && (
-        <p className={listCss.more}>
-          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {words.loadMore}
-          </Button>
-        </p>
-      )}
-    </>
+      }
+      lines={9}
+    >
+      <Rows rows={rows} account={account} />
+    </List>
   )
 }
 

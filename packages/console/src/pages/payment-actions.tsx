@@ -11,7 +11,7 @@ import { call, client, type Operation, order, readFile } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
 import { useMay, useSession, useWhyNot } from '../session.tsx'
 import { Button, Field, Input, ReasonField, useAmountError } from '../ui/controls.tsx'
-import { Dialog, DialogButtons } from '../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { useWords } from '../words/words.tsx'
@@ -191,25 +191,22 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
 function CancelDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const words = useWords()
   const text = words.payment.cancel
-  const { mutate, error, isPending } = useSubmit({
-    mutationFn: () =>
-      call<(typeof sharedWithOperators)['cancelOperatorCharge']>('POST', `/operator/cash-ins/${id}/cancel`),
-    onSuccess: ({ status }) => {
-      void client.invalidateQueries()
-      onClose()
-      announce(status === 'FAILED' ? text.done : text.asked)
-    },
-  })
   return (
-    <Dialog title={text.title} onClose={onClose}>
+    <ConfirmDialog
+      title={text.title}
+      label={text.order}
+      back={words.back}
+      order={() =>
+        call<(typeof sharedWithOperators)['cancelOperatorCharge']>('POST', `/operator/cash-ins/${id}/cancel`)
+      }
+      onDone={({ status }) => {
+        void client.invalidateQueries()
+        onClose()
+        announce(status === 'FAILED' ? text.done : text.asked)
+      }}
+      onClose={onClose}
+    >
       <p>{text.hint}</p>
-      {error && <ErrorNotice error={error} />}
-      <DialogButtons>
-        <Button onClick={onClose}>{words.back}</Button>
-        <Button look="danger" isBusy={isPending} onClick={() => mutate()}>
-          {text.order}
-        </Button>
-      </DialogButtons>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

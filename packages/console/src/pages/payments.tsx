@@ -7,11 +7,12 @@ import { useSession } from '../session.tsx'
 import { isOutgoing, OperationBadge, statesOf, stateText } from '../states.tsx'
 import { Button, Choice, Field, Input, Select } from '../ui/controls.tsx'
 import { Amount, dataCss, Table, When } from '../ui/data.tsx'
-import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { Empty } from '../ui/feedback.tsx'
 import { useRowKeys } from '../ui/keys.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import { saveCsv } from './csv.ts'
 import css from './list.module.css'
+import { List } from './list.tsx'
 
 /** Charges, payouts, refunds and adjustments in one list; its filters are in the address. */
 
@@ -66,17 +67,14 @@ export function Payments() {
         </Button>
       </header>
       <FilterBar filters={filters} set={set} />
-      {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-      {list.isPending && <Waiting lines={9} />}
-      {list.data && rows.length === 0 && <NoRows isFiltered={isFiltered} clear={() => set(NO_FILTERS)} />}
-      {rows.length > 0 && <Rows rows={rows} />}
-      {list.hasNextPage && (
-        <p className={css.more}>
-          <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {words.loadMore}
-          </Button>
-        </p>
-      )}
+      <List
+        list={list}
+        isEmpty={rows.length === 0}
+        empty={<NoRows isFiltered={isFiltered} clear={() => set(NO_FILTERS)} />}
+        lines={9}
+      >
+        <Rows rows={rows} />
+      </List>
     </>
   )
 }

@@ -11,13 +11,14 @@ import { call, client, type OperatorRow, reads, type SessionRow } from '../api.t
 import { logOut, useMay, useSession, useWhyNot } from '../session.tsx'
 import { Button, Field, Input } from '../ui/controls.tsx'
 import { Ago, Badge, dataCss, Table, When } from '../ui/data.tsx'
-import { Dialog, DialogButtons } from '../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { useWords } from '../words/words.tsx'
 import css from './administration.module.css'
 import listCss from './list.module.css'
+import { List } from './list.tsx'
 
 /** Who operates the service, in which role, and where they are logged in. */
 export function People() {
@@ -37,17 +38,14 @@ export function People() {
       </header>
       <div className={css.page}>
         <div>
-          {list.error && <ErrorNotice error={list.error} onRetry={() => list.refetch()} />}
-          {list.isPending && <Waiting lines={4} />}
-          {list.data && rows.length === 0 && <Empty title={text.none}>{text.noneHint}</Empty>}
-          {rows.length > 0 && <Rows rows={rows} mayDeactivate={whyNot === undefined} />}
-          {list.hasNextPage && (
-            <p className={listCss.more}>
-              <Button isBusy={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-                {words.loadMore}
-              </Button>
-            </p>
-          )}
+          <List
+            list={list}
+            isEmpty={rows.length === 0}
+            empty={<Empty title={text.none}>{text.noneHint}</Empty>}
+            lines={4}
+          >
+            <Rows rows={rows} mayDeactivate={whyNot === undefined} />
+          </List>
         </div>
         <Sessions />
       </div>
@@ -78,13 +76,13 @@ function Rows({ rows, mayDeactivate }: RowsProps) {
               {row.name} {row.id === operator.id && <span className={listCss.small}>({text.you})</span>}
               <span className={dataCss.narrow}>
                 <span className={listCss.small}>
-                  {words.roles[row.role]} · {text.lastUsed}: <LastUsed at={row.lastUsedAt} />
+                  {words.roles[row.role]} · {text.lastUsed}: <Ago at={row.lastUsedAt} />
                 </span>
               </span>
             </td>
             <td data-kind="wide">{words.roles[row.role]}</td>
             <td data-kind="wide">
-              <LastUsed at={row.lastUsedAt} />
+              <Ago at={row.lastUsedAt} />
             </td>
             <td data-kind="end">
               <div className={css.rowEnd}>
@@ -104,11 +102,6 @@ function Rows({ rows, mayDeactivate }: RowsProps) {
       {ending && <DeactivateDialog operator={ending} onClose={() => setEnding(undefined)} />}
     </>
   )
-}
-
-function LastUsed({ at }: { readonly at: string | null }) {
-  const words = useWords()
-  return at === null ? words.people.never : <Ago at={at} />
 }
 
 function Sessions() {
@@ -251,26 +244,20 @@ function MakeDialog({ onClose }: { readonly onClose: () => void }) {
 }
 
 function DeactivateDialog({ operator, onClose }: { readonly operator: OperatorRow; readonly onClose: () => void }) {
-  const words = useWords()
-  const text = words.people
-  const { mutate, error, isPending } = useSubmit({
-    mutationFn: () => call<typeof deactivateOperator>('DELETE', `/operator/operators/${operator.id}`),
-    onSuccess: () => {
-      announce(text.deactivated)
-      onClose()
-      return client.invalidateQueries()
-    },
-  })
+  const { people: text } = useWords()
   return (
-    <Dialog title={text.deactivateTitle(operator.name)} onClose={onClose}>
+    <ConfirmDialog
+      title={text.deactivateTitle(operator.name)}
+      label={text.deactivate}
+      order={() => call<typeof deactivateOperator>('DELETE', `/operator/operators/${operator.id}`)}
+      onDone={() => {
+        announce(text.deactivated)
+        onClose()
+        return client.invalidateQueries()
+      }}
+      onClose={onClose}
+    >
       <p>{text.deactivateHint}</p>
-      {error && <ErrorNotice error={error} />}
-      <DialogButtons>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button look="danger" isBusy={isPending} onClick={() => mutate()}>
-          {text.deactivate}
-        </Button>
-      </DialogButtons>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

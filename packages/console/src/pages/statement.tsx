@@ -27,7 +27,7 @@ export function Statement() {
   )
 }
 
-/** The statement is read each minute, which no change of an operation tells. */
+/** The server reads the statement each minute, without a change of an operation. */
 const READ_EVERY_MS = 30_000
 
 function Loaded({ data }: { readonly data: Reconciliation }) {

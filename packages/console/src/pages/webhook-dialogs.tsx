@@ -4,13 +4,13 @@ import { useLocation } from 'wouter'
 import { call, client } from '../api.ts'
 import { instantOfMinute, minuteKey } from '../format.ts'
 import { Button, Choice, Field, Input, Select } from '../ui/controls.tsx'
-import { Dialog, DialogButtons } from '../ui/dialog.tsx'
+import { ConfirmDialog, Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import { shortUrl } from './deliveries.tsx'
 import css from './detail.module.css'
-import { Secret } from './secret.tsx'
 
 /** Orders about an endpoint that ask for something first. */
 
@@ -107,7 +107,7 @@ export function RotateDialog({ id, onClose }: DialogProps) {
   if (data) {
     return (
       <Dialog title={text.secretTitle} onClose={onClose}>
-        <Secret secret={data.secret} onClose={onClose} />
+        <SecretOnce secret={data.secret} hint={text.secretUse} onStored={onClose} />
       </Dialog>
     )
   }
@@ -139,30 +139,24 @@ export function RotateDialog({ id, onClose }: DialogProps) {
 }
 
 export function DeleteDialog({ id, url, onClose }: DialogProps & { readonly url: string }) {
-  const words = useWords()
-  const text = words.webhooks
+  const { webhooks: text } = useWords()
   const [, navigate] = useLocation()
-  const { mutate, error, isPending } = useSubmit({
-    mutationFn: () => call<(typeof sharedWithOperators)['deleteOperatorWebhook']>('DELETE', `/operator/webhooks/${id}`),
-    onSuccess: () => {
-      announce(text.removedNow)
-      navigate('/webhooks')
-      return renew()
-    },
-  })
   return (
-    <Dialog title={text.removeTitle} onClose={onClose}>
+    <ConfirmDialog
+      title={text.removeTitle}
+      label={text.remove}
+      order={() => call<(typeof sharedWithOperators)['deleteOperatorWebhook']>('DELETE', `/operator/webhooks/${id}`)}
+      onDone={() => {
+        announce(text.removedNow)
+        navigate('/webhooks')
+        return renew()
+      }}
+      onClose={onClose}
+    >
       <p className={css.url}>
         <strong>{shortUrl(url)}</strong>
       </p>
       <p>{text.removeHint}</p>
-      {error && <ErrorNotice error={error} />}
-      <DialogButtons>
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button look="danger" isBusy={isPending} onClick={() => mutate()}>
-          {text.remove}
-        </Button>
-      </DialogButtons>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

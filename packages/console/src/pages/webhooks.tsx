@@ -8,12 +8,12 @@ import { Button, Field, Input } from '../ui/controls.tsx'
 import { Badge, dataCss, Table, type Tone } from '../ui/data.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import { Deliveries, shortUrl } from './deliveries.tsx'
 import css from './detail.module.css'
 import listCss from './list.module.css'
-import { Secret } from './secret.tsx'
 
 /** Where notifications go, and how they arrive. */
 export function Webhooks() {
@@ -140,7 +140,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   if (data) {
     return (
       <Dialog title={text.secretTitle} onClose={onClose}>
-        <Secret secret={data.secret} onClose={onClose} />
+        <SecretOnce secret={data.secret} hint={text.secretUse} onStored={onClose} />
       </Dialog>
     )
   }

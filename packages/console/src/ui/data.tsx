@@ -64,8 +64,10 @@ export function When({
   )
 }
 
-export function Ago({ at }: { readonly at: string }) {
+export function Ago({ at }: { readonly at: string | null }) {
+  const words = useWords()
   const format = useFormat()
+  if (at === null) return words.never
   return (
     <time dateTime={at} title={`${format.day(at)} ${format.time(at)}`}>
       {format.ago(at, Date.now())}

@@ -1,7 +1,9 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { useWords } from '../words/words.tsx'
-import { IconButton } from './controls.tsx'
+import { Button, IconButton } from './controls.tsx'
 import css from './dialog.module.css'
+import { ErrorNotice } from './feedback.tsx'
+import { useSubmit } from './submit.ts'
 
 interface DialogProps {
   readonly title: string
@@ -59,4 +61,35 @@ export function Dialog({ title, onClose, children, look = 'form', isLight = fals
 /** The buttons at the end of a form. */
 export function DialogButtons({ children }: { readonly children: ReactNode }) {
   return <div className={css.buttons}>{children}</div>
+}
+
+interface ConfirmProps<Answer> {
+  readonly title: string
+  /** What the order does. */
+  readonly children: ReactNode
+  /** Name of the button that orders it. */
+  readonly label: string
+  /** Name of the button that does not. */
+  readonly back?: string
+  readonly order: () => Promise<Answer>
+  readonly onDone: (answer: Answer) => unknown
+  readonly onClose: () => void
+}
+
+/** Asks before an order that needs nothing but a yes. */
+export function ConfirmDialog<Answer>({ title, children, label, back, order, onDone, onClose }: ConfirmProps<Answer>) {
+  const words = useWords()
+  const { mutate, error, isPending } = useSubmit({ mutationFn: order, onSuccess: onDone })
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      {error && <ErrorNotice error={error} />}
+      <DialogButtons>
+        <Button onClick={onClose}>{back ?? words.cancel}</Button>
+        <Button look="danger" isBusy={isPending} onClick={() => mutate()}>
+          {label}
+        </Button>
+      </DialogButtons>
+    </Dialog>
+  )
 }

@@ -568,7 +568,7 @@ const sandbox: Words['sandbox'] = {
 }
 
 const secrets: Words['secrets'] = {
-  once: 'Copy it now: only a hash is kept, and it is not shown again.',
+  once: 'Copy it now: it is not shown again.',
   stored: 'I have stored it',
 }
 
@@ -603,7 +603,6 @@ const keys: Words['keys'] = {
     newRecipientCents: 'New recipient',
   },
   lastUsed: 'Last used',
-  never: 'never',
   stateActive: 'Active',
   stateExpired: 'Expired',
   stateOff: 'Deactivated',
@@ -635,7 +634,6 @@ const people: Words['people'] = {
   off: 'Deactivated',
   you: 'you',
   lastUsed: 'Last seen',
-  never: 'never',
   deactivate: 'Deactivate',
   deactivateTitle: (name) => `Deactivate ${name}`,
   deactivateHint:
@@ -986,10 +984,7 @@ const webhooks: Words['webhooks'] = {
   removeHint: 'Its waiting deliveries are cancelled. This cannot be undone.',
   removedNow: 'The endpoint is removed.',
   secretTitle: 'The secret of the endpoint',
-  secretOnce: 'Keep the secret now: it is not shown again.',
   secretUse: 'The server verifies the header webhook-signature with it, as Standard Webhooks says.',
-  copySecret: 'Copy the secret',
-  secretKept: 'I have kept it',
   recent: 'Last 24 hours',
   rate: 'Success',
   p50: 'Median (p50)',
@@ -1027,6 +1022,7 @@ const webhooks: Words['webhooks'] = {
 }
 
 export const en: Words = {
+  never: 'never',
   loading: 'Loading',
   close: 'Close',
   cancel: 'Cancel',

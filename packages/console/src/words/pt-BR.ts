@@ -607,7 +607,7 @@ const sandbox = {
 }
 
 const secrets = {
-  once: 'Copie agora: só um resumo criptográfico fica guardado, e isto não aparece de novo.',
+  once: 'Copie agora: isto não aparece de novo.',
   stored: 'Já guardei',
 }
 
@@ -648,7 +648,6 @@ const keys = {
     newRecipientCents: 'Recebedor novo',
   },
   lastUsed: 'Último uso',
-  never: 'nunca',
   stateActive: 'Ativa',
   stateExpired: 'Vencida',
   stateOff: 'Desativada',
@@ -681,7 +680,6 @@ const people = {
   off: 'Desativada',
   you: 'você',
   lastUsed: 'Último acesso',
-  never: 'nunca',
   deactivate: 'Desativar',
   deactivateTitle: (name: string) => `Desativar ${name}`,
   deactivateHint:
@@ -1032,10 +1030,7 @@ const webhooks = {
   removeHint: 'As entregas que esperam são canceladas. Isto não pode ser desfeito.',
   removedNow: 'Endpoint excluído.',
   secretTitle: 'O segredo do endpoint',
-  secretOnce: 'Guarde o segredo agora: ele não será mostrado de novo.',
   secretUse: 'O servidor verifica com ele o cabeçalho webhook-signature, no padrão Standard Webhooks.',
-  copySecret: 'Copiar o segredo',
-  secretKept: 'Já guardei',
   recent: 'Últimas 24 horas',
   rate: 'Sucesso',
   p50: 'Mediana (p50)',
@@ -1073,6 +1068,7 @@ const webhooks = {
 }
 
 export const ptBR = {
+  never: 'nunca',
   loading: 'Carregando',
   close: 'Fechar',
   cancel: 'Cancelar',

@@ -1,14 +1,14 @@
 import { limits } from '@pixgate/spec'
 import { type Database, instantOrNull, instantParameter, statement } from '../platform/db/database.ts'
-import type { AlertKind, ToTell } from './words.ts'
+import type { AlertContent, AlertKind } from './words.ts'
 
 /** SQL of alerts: what needs a person, the messages about it, and their attempts. Writes no other table. */
 
-/** Kinds that only processes know of, from what they have in memory. They are over by themselves. */
+/** Kinds that only processes know of, from what they have in memory. They end by themselves. */
 const OBSERVED = `('bank_away', 'certificate_ends')`
 
 /**
- * What needs a person now, as the database has it. Cases that an alert of another kind tells of are left out.
+ * What needs a person now, as the database has it. Cases that have an alert of another kind are left out.
  * $1: closes made before are old.
  */
 const FOUND = `
@@ -62,15 +62,15 @@ const writeStatement = statement<[channels: readonly string[], since: string, no
       WHERE w.message_id IS NULL
         AND NOT EXISTS (SELECT FROM alert_message m WHERE m.kind = w.kind AND m.made_at > $2)
       GROUP BY w.kind),
-   told AS (
+   assigned AS (
      UPDATE alert a SET message_id = made.id FROM made WHERE a.kind = made.kind AND a.message_id IS NULL)
    INSERT INTO alert_message (id, channel, kind, made_at, due_at)
    SELECT made.id, channel, made.kind, $3, $3 FROM made, unnest($1::text[]) AS channel`,
 )
 
 /**
- * Opens alerts about what needs a person and was not told, ends those that are over, and makes the messages that are due. Processes
- * take turns, so that each alert is in one message.
+ * Opens an alert for each new cause, ends those whose cause has ended, and makes the messages that are due. Processes take
+ * turns, so that each alert is in one message.
  * @source rules#alerts.1, rules#alerts.2, rules#alerts.3
  */
 export function findAlerts(database: Database, channels: readonly string[], now: number): Promise<void> {
@@ -92,11 +92,11 @@ export function findAlerts(database: Database, channels: readonly string[], now:
 export interface Observed {
   readonly kind: AlertKind
   readonly subject: string
-  /** An alert about the same since then has told it. */
-  readonly toldSince: number
+  /** No new alert if there was one about the same since then. */
+  readonly alertedSince: number
 }
 
-const observeStatement = statement<[kind: string, subject: string, toldSince: string, now: string]>(
+const observeStatement = statement<[kind: string, subject: string, alertedSince: string, now: string]>(
   'alerts.observe',
   `INSERT INTO alert (id, kind, subject, at)
    SELECT gen_random_uuid(), $1, $2, $4
@@ -104,14 +104,14 @@ const observeStatement = statement<[kind: string, subject: string, toldSince: st
    ON CONFLICT DO NOTHING`,
 )
 
-/** Opens an alert about it, unless one has told it. */
+/** Opens an alert about it, unless there was one since `alertedSince`. */
 export async function openObserved(database: Database, observed: Observed, now: number): Promise<void> {
-  const { kind, subject, toldSince } = observed
-  await database.rows(observeStatement, [kind, subject, instantParameter(toldSince), instantParameter(now)])
+  const { kind, subject, alertedSince } = observed
+  await database.rows(observeStatement, [kind, subject, instantParameter(alertedSince), instantParameter(now)])
 }
 
 /** A message leased to this process. */
-export interface ClaimedMessage extends ToTell {
+export interface ClaimedMessage extends AlertContent {
   readonly id: string
   /** Attempts that failed. */
   readonly attempts: number

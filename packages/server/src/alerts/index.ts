@@ -10,7 +10,7 @@ import { type Channel, createEmail, createWebhook } from './channels.ts'
 import type { AlertSettings } from './settings.ts'
 import { textOf, type Wording } from './words.ts'
 
-/** Alerts to people: what needs a person is told by e-mail and to chat services. */
+/** Alerts to people about what needs a person, by e-mail and to chat services. */
 
 /** Longer than any attempt. */
 const LEASE_MS = 60_000
@@ -97,13 +97,13 @@ function createObserver({ database, clock }: AlertsNeeds): (look: BankLook) => P
     const isAway = isBreakerOpen || unanswered >= UNANSWERED_LOOKS
     awaySince = isAway ? (awaySince ?? now) : undefined
     if (awaySince !== undefined) {
-      const toldSince = awaySince - limits.alertAgainMs
-      await openObserved(database, { kind: 'bank_away', subject: 'bank', toldSince }, now)
+      const alertedSince = awaySince - limits.alertAgainMs
+      await openObserved(database, { kind: 'bank_away', subject: 'bank', alertedSince }, now)
     }
     for (const { of, endsAt, urgency } of certificates) {
       if (urgency === 'none') continue
       const subject = `${of} ${dayOf(endsAt)} ${urgency}`
-      await openObserved(database, { kind: 'certificate_ends', subject, toldSince: 0 }, now)
+      await openObserved(database, { kind: 'certificate_ends', subject, alertedSince: 0 }, now)
     }
   }
 }

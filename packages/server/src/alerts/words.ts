@@ -115,8 +115,8 @@ const en: Words = {
 
 const words: Readonly<Record<AlertLanguage, Words>> = { 'pt-BR': pt, en }
 
-/** Alerts of one kind that a message tells. */
-export interface ToTell {
+/** Alerts of one kind in one message. */
+export interface AlertContent {
   readonly kind: AlertKind
   /** The first ones. */
   readonly subjects: readonly string[]
@@ -149,7 +149,7 @@ export interface Wording {
 }
 
 /** @source rules#alerts.5, rules#alerts.6 */
-export function textOf({ kind, subjects, count, madeAt }: ToTell, { language, consoleUrl }: Wording): AlertText {
+export function textOf({ kind, subjects, count, madeAt }: AlertContent, { language, consoleUrl }: Wording): AlertText {
   const said = words[language]
   const pageOf = (path: string) => (consoleUrl === undefined ? undefined : `${consoleUrl}${path}`)
   const { day, time } = localTime(madeAt)

@@ -1,3 +1,4 @@
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import { type endpoints, limits, type PaymentPageState, Refusal } from '@pixgate/spec'
 import { type CashIn, createCashInStore } from '../cash-in/index.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -8,9 +9,7 @@ import { createBatcher } from '../platform/jobs/batcher.ts'
 import { networkOf } from '../platform/networks.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 import { lookOf } from './look.ts'
-import { chargePage, otherPage } from './page.ts'
-import { pageStateOf } from './state.ts'
-import type { PageTokens } from './token.ts'
+import { chargePage, otherPage, pageStateOf } from './page.ts'
 
 /** Payment pages: read by the pool of the console, so that no page delays a payment. */
 
@@ -124,3 +123,34 @@ function createStateWatch({ database, clock, isDraining }: PaymentPageNeeds, sto
 type CashInStore = ReturnType<typeof createCashInStore>
 
 const WAITING_MAX = limits.paymentPagesWaitingMax
+
+/** Tokens: 128 bits that say nothing about the charge, and that find it by its primary key. */
+export interface PageTokens {
+  of(id: string): string
+  /** @returns `undefined`: no token has this form. A token that was never given out yields an id that does not exist. */
+  idOf(token: string): string | undefined
+}
+
+/**
+ * A token is the charge's id, encrypted as one block of AES-256: a random permutation of 128 bits. Nothing is stored, so it
+ * needs no index. The key is derived from the id of the installation, which never leaves the database: a rotation of
+ * other keys changes no address, and a restored database has the same ones.
+ * @source rules#payment-page.3, ADR-0064
+ */
+export function createPageTokens(installation: string): PageTokens {
+  const key = Buffer.from(hkdfSync('sha256', installation, 'pixgate payment page', 'token', 32))
+  const crypt = (cipher: ReturnType<typeof createCipheriv>, block: Buffer) =>
+    Buffer.concat([cipher.setAutoPadding(false).update(block), cipher.final()])
+  return {
+    of: (id) =>
+      crypt(createCipheriv('aes-256-ecb', key, null), Buffer.from(id.replaceAll('-', ''), 'hex')).toString('base64url'),
+    idOf: (token) => {
+      const block = Buffer.from(token, 'base64url')
+      if (block.length !== BLOCK_BYTES || block.toString('base64url') !== token) return undefined
+      const hex = crypt(createDecipheriv('aes-256-ecb', key, null), block).toString('hex')
+      return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    },
+  }
+}
+
+const BLOCK_BYTES = 16

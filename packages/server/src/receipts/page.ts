@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type Html, html } from '../platform/http/html.ts'
 import { type Line, type Party, RECEIPT, type Receipt } from './receipt.ts'
 
 /** A receipt as a page to be read and printed, without scripts and loads. */
@@ -38,41 +39,37 @@ export const RECEIPT_POLICY = [
 /** @source rules#receipt.5 */
 export function receiptPage(receipt: Receipt): string {
   const { title, issuer, amount, at, returned, payer, payee, details, footer } = receipt
-  return `<!doctype html>
+  return html`<!doctype html>
 <html lang="pt-BR">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escaped(`${RECEIPT} – ${title}`)}</title>
-<style>${STYLE}</style>
+<title>${RECEIPT} – ${title}</title>
+<style>${{ html: STYLE }}</style>
 </head>
 <body>
 <main>
 <header>
-<p class="quiet"><span>${escaped(RECEIPT)}</span><span>${escaped(issuer)}</span></p>
-<h1>${escaped(title)} <strong class="amount">${escaped(amount)}</strong></h1>
-<p>${escaped(at)}</p>
+<p class="quiet"><span>${RECEIPT}</span><span>${issuer}</span></p>
+<h1>${title} <strong class="amount">${amount}</strong></h1>
+<p>${at}</p>
 </header>
-${returned === null ? '' : `<p class="returned">${escaped(returned)}</p>`}
-<div class="parties">${[payer, payee].map(partySection).join('')}</div>
-<dl class="details">${details.map(lineItems).join('')}</dl>
-<footer class="quiet">${escaped(footer)}</footer>
+${returned === null ? undefined : html`<p class="returned">${returned}</p>`}
+<div class="parties">${[payer, payee].map(partySection)}</div>
+<dl class="details">${details.map(lineItems)}</dl>
+<footer class="quiet">${footer}</footer>
 </main>
 </body>
 </html>
-`
+`.html
 }
 
-function partySection({ role, name, facts }: Party): string {
-  const title = `<h2>${escaped(role)}</h2><p class="name">${escaped(name)}</p>`
-  return `<section>${title}<dl>${facts.map(lineItems).join('')}</dl></section>`
+function partySection({ role, name, facts }: Party): Html {
+  const title = html`<h2>${role}</h2><p class="name">${name}</p>`
+  return html`<section>${title}<dl>${facts.map(lineItems)}</dl></section>`
 }
 
-function lineItems([label, value]: Line): string {
-  return `<dt>${escaped(label)}</dt><dd>${escaped(value)}</dd>`
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+function lineItems([label, value]: Line): Html {
+  return html`<dt>${label}</dt><dd>${value}</dd>`
 }

@@ -21,8 +21,7 @@ import {
 } from '@pixgate/spec'
 import { type Html, html } from '../platform/http/html.ts'
 import { curlOf, isForOperators, webhookHeaders } from '../platform/http/openapi.ts'
-import { ERRORS_PAGES, type Page, START_PAGES } from './frame.ts'
-import { type Language, prose } from './html.ts'
+import { ERRORS_PAGES, type Language, type Page, prose, START_PAGES } from './frame.ts'
 import { apiInfo } from './info.ts'
 import type { DocumentPage } from './site.ts'
 

@@ -1,6 +1,6 @@
 import { type Endpoint, eventSchemas, eventTypes } from '@pixgate/spec'
+import type { Language } from './frame.ts'
 import { ERRORS_PAGES } from './frame.ts'
-import type { Language } from './html.ts'
 import { errorEntries, type Schema } from './pages.ts'
 import type { DocumentPage } from './site.ts'
 

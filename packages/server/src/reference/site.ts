@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Language } from './html.ts'
+import type { Language } from './frame.ts'
 
 /** What `npm run prepare` built of the documents: look, search and guides. */
 

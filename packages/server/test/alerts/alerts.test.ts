@@ -23,7 +23,7 @@ const manyCases = (from: number, to: number) =>
   `INSERT INTO "case" (id, kind, reference, facts, opened_at)
    SELECT gen_random_uuid(), 'outcome_unknown', n::text, '{}', now() FROM generate_series(${from}, ${to}) n`
 
-test('[alerts.1] what needs a person is told once on each channel', async (t) => {
+test('[alerts.1] what needs a person has one alert on each channel', async (t) => {
   const world = await alertsWorld(t)
   for (const cause of Object.values(CAUSES)) await world.because(cause)
   await world.alerts.observe(BANK_AWAY)
@@ -36,7 +36,7 @@ test('[alerts.1] what needs a person is told once on each channel', async (t) =>
   assert.equal(new Set(world.smtp.mails.map(({ messageId }) => messageId)).size, alertKinds.length)
   world.later(DAY)
   await world.work()
-  assert.equal(world.smtp.mails.length, alertKinds.length, 'what goes on is told once')
+  assert.equal(world.smtp.mails.length, alertKinds.length, 'what goes on has one alert')
 })
 
 for (const [kind, cause] of Object.entries(CAUSES)) {
@@ -50,7 +50,7 @@ for (const [kind, cause] of Object.entries(CAUSES)) {
   })
 }
 
-test('[alerts.1] what a person did, or another alert tells, is no alert', async (t) => {
+test('[alerts.1] what a person did, or has another alert, has none of its own', async (t) => {
   const world = await alertsWorld(t)
   await world.because(CAUSES.endpoint_down.replace('gone', 'requested'))
   await world.because(CAUSES.case_opened.replace('outcome_unknown', 'close_differs'))
@@ -59,7 +59,7 @@ test('[alerts.1] what a person did, or another alert tells, is no alert', async 
   assert.deepEqual(await world.kinds(), [])
 })
 
-test('[alerts.2] the same is told again once it is over and half an hour has passed', async (t) => {
+test('[alerts.2] a cause that ended and returned has a new alert after half an hour', async (t) => {
   const world = await alertsWorld(t)
   const opened = () => world.because(`UPDATE "case" SET closed_at = NULL`)
   const closed = () => world.because('UPDATE "case" SET closed_at = now()')
@@ -78,7 +78,7 @@ test('[alerts.2] the same is told again once it is over and half an hour has pas
   assert.equal(world.smtp.mails.length, 2)
 })
 
-test('[alerts.2] each suspension is told, however soon', async (t) => {
+test('[alerts.2] each suspension has an alert, however soon', async (t) => {
   const world = await alertsWorld(t)
   await world.because(CAUSES.payouts_suspended)
   await world.work()
@@ -293,7 +293,7 @@ test('[alerts.8] a mail server proves who it is, and in production takes mail by
   assert.equal(plain.mails.length, 1, 'the sandbox may send without TLS')
 })
 
-test('[alerts.9] each outage of the bank is told once, by however many processes; one that flaps is one', async (t) => {
+test('[alerts.9] each outage of the bank has one alert from all processes; one that flaps is one', async (t) => {
   const world = await alertsWorld(t)
   const other = world.process()
   const look = async (at: typeof FINE, minutes: number, every = 1) => {
@@ -326,7 +326,7 @@ test('[alerts.9] calls without an answer are an outage at the third look', async
   assert.deepEqual(await world.kinds(), ['bank_away'])
 })
 
-test('[alerts.9] a certificate is told once 30 days before its end, and once 7 days before', async (t) => {
+test('[alerts.9] a certificate has an alert 30 days before it expires, and one 7 days before', async (t) => {
   const world = await alertsWorld(t)
   const endsAt = NOW + 20 * DAY
   for (const urgency of ['none', 'notice', 'notice', 'urgent', 'urgent'] as const) {
@@ -337,7 +337,7 @@ test('[alerts.9] a certificate is told once 30 days before its end, and once 7 d
   assert.equal(world.smtp.mails.length, 2)
 })
 
-test('[alerts.10] what was told 90 days ago is removed, unless it goes on', async (t) => {
+test('[alerts.10] alerts of 90 days ago are removed, unless their cause goes on', async (t) => {
   const world = await alertsWorld(t)
   await world.because(CAUSES.case_opened)
   await world.because(CAUSES.close_differs)
@@ -350,5 +350,5 @@ test('[alerts.10] what was told 90 days ago is removed, unless it goes on', asyn
   world.later(DAY)
   await world.work()
   assert.deepEqual(await world.kinds(), ['case_opened'])
-  assert.equal(world.smtp.mails.length, 2, 'the case is not told again')
+  assert.equal(world.smtp.mails.length, 2, 'the case has no second alert')
 })

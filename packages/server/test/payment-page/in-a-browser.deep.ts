@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { hasBrowser, launchBrowser } from '../../../console/test/support/browser.ts'
-import { createPageTokens } from '../../src/payment-page/token.ts'
+import { createPageTokens } from '../../src/payment-page/routes.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { type World, world } from '../support/world.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { html } from '../../src/platform/http/html.ts'
-import { prose } from '../../src/reference/html.ts'
+import { prose } from '../../src/reference/frame.ts'
 
 test('[reference.2] what is inserted as text shows as that text, in an attribute too', () => {
   const text = `<b a="1" b='2'>&`

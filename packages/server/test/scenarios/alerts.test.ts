@@ -4,7 +4,7 @@ import { alertKindsIn } from '../alerts/fixture.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { ADMIN_TOKEN, request, world } from '../support/world.ts'
 
-test('[alerts.1] [alerts.9] the service tells of a suspension and of a bank that is away', async (t) => {
+test('[alerts.1] [alerts.9] the service sends alerts about a suspension and about a bank that is away', async (t) => {
   const chat = await startReceiver(t)
   const { service, operatorUrl, charge, database } = await world(
     t,
