@@ -1,4 +1,4 @@
-/** Every bound of the service that is not a merchant's configuration. Units are at the end of the names. */
+/** Bounds of the API, and those that several files share. A number of one module is a constant there. Units are at the end of the names. */
 export const limits = {
   /** BACEN writes amounts as `\d{1,10}\.\d{2}`. @source rules#money.3 */
   valueMaxCents: 999_999_999_999n,
