@@ -16,7 +16,7 @@ import { type Ids, isUuid } from '../platform/ids.ts'
 
 const MINUTE_MS = 60_000
 
-/** @source rules#console.4 */
+/** `sessionsHint` of the console's words says these two. @source rules#console.4 */
 const IDLE_MS = 15 * MINUTE_MS
 /** @source rules#console.4 */
 const LASTS_MS = 12 * 60 * MINUTE_MS
