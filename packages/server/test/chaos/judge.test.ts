@@ -96,6 +96,13 @@ test('[P7] a return of money in suspense is booked on its charge; on another one
   ])
 })
 
+test('[P7] the judge finds nothing in what was booked by a false event and taken back', () => {
+  const taken = [movement(CHARGE, 'D1', -100n), movement(CHARGE, 'D1', 100n)]
+  assert.deepEqual(found({ movements: [...RIGHT.books.movements, ...taken] }), [])
+  const reversed = [...RIGHT.books.movements, movement(CHARGE, PAID, -1_000n)]
+  assert.deepEqual(found({ movements: reversed }), ['money'], 'the bank has the payment')
+})
+
 test('[P7] a case explains a difference at a lying bank only, where it names the operation or the movement', () => {
   const lying = { bankKind: 'lying' } as const
   const movements = RIGHT.books.movements.slice(0, 1)

@@ -70,7 +70,12 @@ function moneyFindings({ bankKind, book, books }: Evidence): Finding[] {
   const theirs = Map.groupBy(movementsOf(book), ({ group }) => group)
   const ours = Map.groupBy(movementsIn(books), ({ group }) => group)
   return [...new Set([...theirs.keys(), ...ours.keys()])].flatMap((group) => {
-    const [there, here] = [theirs.get(group) ?? [], ours.get(group) ?? []]
+    const [there, booked] = [theirs.get(group) ?? [], ours.get(group) ?? []]
+    // Without a movement that was booked and taken back, as of a false event.
+    const here = without(
+      booked,
+      booked.map((movement) => ({ ...movement, cents: -movement.cents })),
+    )
     const [missing, invented] = [without(there, here), without(here, there)]
     if (missing.length === 0 && invented.length === 0) return []
     const movements = [...missing, ...invented].map(({ id }) => id)
@@ -97,8 +102,8 @@ function movementsIn({ operations, movements }: Books): Movement[] {
   return movements.flatMap(({ operation_id, reference, cents }) => {
     const operation = byId.get(operation_id)
     if (operation?.kind === 'adjustment') return []
-    // What leaves a charge itself is a return of what is in suspense.
-    const isFromSuspense = operation?.kind === 'cash_in' && Number(cents) < 0
+    // A return that is booked on a charge itself is one of money in suspense.
+    const isFromSuspense = operation?.kind === 'cash_in' && reference.startsWith('D')
     const chargeId = isFromSuspense ? operation_id : operation?.detail.cashInId
     const group = isFromSuspense || operation?.detail.origin === 'PARTNER' ? `MED ${chargeId}` : operation_id
     return [{ group, cents: Number(cents), id: reference }]

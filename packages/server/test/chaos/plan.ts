@@ -192,5 +192,5 @@ export function liesToMeet(kind: BankKind, connector: ConnectorName): readonly s
  */
 export function quietAfterMs(connector: ConnectorName): number {
   const escalatedMs = 2 * limits.unknownResultEscalationMs
-  return connector === 'efi' ? STATEMENT_DELAYS_MS.PAYOUT_RETURNED + escalatedMs : escalatedMs
+  return connector === 'efi' ? STATEMENT_DELAYS_MS.PAYMENT_TAKEN_BACK + escalatedMs : escalatedMs
 }
