@@ -1,4 +1,4 @@
-/** What every code says besides how to pay. Names may be longer than the 25 and 15 characters of the manual. */
+/** Fields that every code has. Names may be longer than the 25 and 15 characters of the manual. */
 export interface BrCodeMerchant {
   readonly merchantName: string
   readonly merchantCity: string
@@ -9,7 +9,7 @@ export interface BrCodeMerchant {
   readonly pointOfInitiation?: '11' | '12'
 }
 
-/** What every code with a Pix key says. */
+/** Fields of every code with a Pix key. */
 export interface PixKeyBrCode extends BrCodeMerchant {
   /** As written, of any key type; neither normalised nor checked. */
   readonly pixKey: string
@@ -137,7 +137,7 @@ export const PIX_TAG = {
 /** Id of the txid within the additional data (62). */
 export const TXID_TAG = '05'
 
-/** What stands where there is no txid. */
+/** Placeholder for a missing txid. */
 export const NO_TXID = '***'
 
 /** Marks a template as Pix's; read in any case. */
@@ -205,7 +205,7 @@ export interface TlvObject {
 export type Tlv = ReadonlyMap<string, TlvObject>
 
 /**
- * What a length counts. EMV counts characters; some issuers count UTF-8 bytes, which differs outside ASCII only, and
+ * Unit of a length. EMV counts characters; some issuers count UTF-8 bytes, which differs outside ASCII only, and
  * some languages count an emoji as the two UTF-16 units it takes.
  */
 export type LengthUnit = 'characters' | 'UTF-16 units' | 'bytes'
@@ -279,7 +279,7 @@ export interface Structure {
 const MAX_CHARACTERS = 512
 
 /**
- * What can be said before any object is read: the cheap checks, and the CRC, which vouches for all the rest.
+ * Checks before any object is read: the cheap ones, and the CRC, which covers all the rest.
  * @throws BrCodeError too_long · invalid_characters · payload_format_missing · crc_missing · crc_mismatch
  * @source BCB, Manual do BR Code
  */

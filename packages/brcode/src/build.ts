@@ -23,7 +23,7 @@ export interface MerchantInput {
   readonly postalCode?: string | undefined
 }
 
-/** What a static code says. */
+/** Content of a static code. */
 export interface StaticBrCodeInput extends MerchantInput {
   /** In the form the DICT keeps: `+5511…`, digits only, lower case. At most 77 characters. */
   readonly pixKey: string
@@ -35,7 +35,7 @@ export interface StaticBrCodeInput extends MerchantInput {
   readonly additionalInformation?: string | undefined
 }
 
-/** What a dynamic code says. */
+/** Content of a dynamic code. */
 export interface DynamicBrCodeInput extends MerchantInput {
   /** Where the charge is, without scheme, at most 77 characters: `pix.example.com/qr/v2/…`. */
   readonly url: string

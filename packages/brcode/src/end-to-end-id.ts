@@ -1,6 +1,6 @@
 import { BrCodeError } from './br-code.ts'
 
-/** What an identifier of the instant payment system is made of. */
+/** Parts of an identifier of the instant payment system. */
 export interface EndToEndIdParts {
   /** Of the participant that makes the id: eight of `[0-9A-Z]`. */
   readonly ispb: string

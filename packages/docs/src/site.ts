@@ -1,7 +1,7 @@
 import MiniSearch from 'minisearch'
 import './style.css'
 
-/** What the pages do with a script: search, copy, mark the place in the menu. Without it they are complete to read. */
+/** Script of the pages: search, copy, mark the place in the menu. Without it they are complete to read. */
 
 interface Found {
   readonly url: string

@@ -23,7 +23,7 @@ import { createReferenceRoutes } from './reference/index.ts'
 import { apiInfo } from './reference/info.ts'
 import { refundInDecider } from './refund-in/index.ts'
 
-/** What the service answers: the endpoints of each listener, with their handlers. */
+/** The endpoints of each listener, with their handlers. */
 
 /** Parts of the service that the sandbox's controls use: operations with their ids at the bank, and the daily close. */
 export type KnownOperations = Readonly<

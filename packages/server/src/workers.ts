@@ -8,7 +8,7 @@ import { endLockHolders } from './platform/db/lock-holders.ts'
 import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import { createErasing } from './retention/index.ts'
 
-/** What the service does by itself: its workers and periodic checks. */
+/** The service's workers and periodic checks. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -70,7 +70,7 @@ export function startWatch(base: Base, modules: Modules, workers: Workers): void
   ])
 }
 
-/** What this process knows of its bank without asking it. */
+/** State of the bank as this process knows it, without a call. */
 function lookAtBank({ clock }: Base, modules: Modules): BankLook {
   const { partner } = modules
   const breakers = [partner.allowedSends(), partner.allowedCharges()].map(breakerStateOf)

@@ -48,30 +48,30 @@ function caps<Field extends TSchema>(field: (description: string) => Field) {
 /** @source rules#api-keys.1, rules#api-keys.8, rules#api-keys.9, rules#api-keys.10 */
 const generateApiKeyBody = Type.Object(
   {
-    name: optionalText(limits.nameMaxLength, 'What it is for, to tell keys apart'),
+    name: optionalText(limits.nameMaxLength, 'Purpose, for lists of keys'),
     scopes: optional(
       Type.Array(scope, {
         minItems: 1,
         maxItems: apiKeyScopes.length,
         uniqueItems: true,
-        description: 'What it may be used for. All of it where left out',
+        description: 'Permissions. All of them if omitted',
       }),
     ),
     cidrs: optional(
       Type.Array(text(limits.cidrMaxLength), {
         minItems: 1,
         maxItems: limits.cidrsMax,
-        description: 'Addresses and networks from which alone it may be used. Any where left out',
+        description: 'Addresses and networks that may use it. Any if omitted',
       }),
     ),
-    expiresAt: optional(Type.String({ ...instant, description: 'From when on it is refused. Never where left out' })),
+    expiresAt: optional(Type.String({ ...instant, description: 'Instant from which it is refused. Never if omitted' })),
     caps: optional(
       Type.Object(
         caps((description) => optional({ ...centsMoved, description })),
         {
           title: 'ApiKeyCapsRequest',
           additionalProperties: false,
-          description: 'What may leave with it at most, in centavos. What is left out is bounded by the service alone',
+          description: 'Caps on money sent with this key, in centavos. If omitted, only the service’s caps apply',
         },
       ),
     ),
@@ -124,7 +124,7 @@ const apiKey = Type.Object(
       caps((description) => nullable(int64({ minimum: 1, maximum: Number(limits.valueMaxCents), description }))),
       {
         title: 'ApiKeyCaps',
-        description: 'What may leave with it at most, in centavos; `null`: it has no cap of its own',
+        description: 'Caps on money sent with this key, in centavos; `null`: only the service’s caps apply',
       },
     ),
     createdAt: instant,
@@ -146,7 +146,7 @@ export const listApiKeys = endpoint({
   tag: 'API keys',
   summary: 'List the API keys, newest first',
   description:
-    'What each may do, when it was used last, and its first characters, deactivated ones too; never the keys.',
+    'Permissions, last use and first characters of each key, deactivated ones included; never the keys themselves.',
   query: Type.Object(
     {
       cursor: Type.Optional({
@@ -224,7 +224,7 @@ export const deactivateAllApiKeys = endpoint({
   example: { reason: 'Incident 42: a key was stolen, which one is unknown' },
   responses: {
     200: {
-      description: 'No key is active any more',
+      description: 'No active key',
       schema: Type.Object(
         {
           deactivatedCount: int64({

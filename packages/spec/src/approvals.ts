@@ -43,7 +43,7 @@ const approval = Type.Object(
     apiKeyId: nullable({ ...uuid, description: 'The API key that asked for it' }),
     apiKeyDeactivatedAt: nullable({
       ...instant,
-      description: 'Since when that key is deactivated: what it asked for is not approved any more',
+      description: 'Instant at which that key was deactivated: its requests can no longer be approved',
     }),
     approvalsWanted: Type.Integer({
       minimum: 0,
@@ -80,7 +80,7 @@ export const listApprovals = endpoint({
   ),
   responses: {
     200: {
-      description: 'A page of what waits',
+      description: 'A page of payouts that wait for approval',
       schema: cursorList(approval, 'ApprovalPage'),
       example: { data: [EXAMPLE], pagination: { limit: 20, hasMore: false, nextCursor: null } },
     },

@@ -11,7 +11,7 @@ export const getBalance = endpoint({
   scope: 'read',
   tag: 'Balance',
   summary: 'Read the available balance per currency',
-  description: 'What may be spent now, with what is reserved and what is owed beside it.',
+  description: 'The amount that can be sent now, the reserved amount, and the merchant’s debt.',
   responses: {
     200: {
       description: 'One item per currency; BRL is the only one',
@@ -22,14 +22,14 @@ export const getBalance = endpoint({
             amount: Type.Number({
               minimum: 0,
               maximum: 1e14,
-              description: 'Available, in reais (not centavos); what is reserved is not in it',
+              description: 'Available, in reais (not centavos), without the reserved amount',
             }),
             code: Type.Literal('BRL'),
             name: Type.Literal('Brazilian Real'),
             symbol: Type.Literal('R$'),
             icon: nullable(Type.String({ maxLength: 2_048 })),
             reservedCents: cents('Set aside for payouts and refunds under way'),
-            receivableCents: cents('What the merchant owes; repaid by the next credits'),
+            receivableCents: cents('The merchant’s debt; repaid by the next credits'),
           },
           { title: 'Balance' },
         ),

@@ -53,11 +53,11 @@ const caseFields = {
   id: uuid,
   kind: Type.String({ maxLength: 64 }),
   state: Type.Enum(['open', 'closed'], { title: 'CaseState' }),
-  meaning: Type.String({ description: 'What is missing or contradicts, and where the money is, in a sentence' }),
+  meaning: Type.String({ description: 'Missing or contradictory evidence, and where the money is, in a sentence' }),
   reference: Type.String({
     description: 'Distinguishes cases of one kind: an end-to-end id, a return id, or nothing',
   }),
-  amountCents: nullable(cents('What it is about: the amount that was reported, or else that of its operation')),
+  amountCents: nullable(cents('The reported amount, or else that of the operation')),
   operation: nullable({ ...operation, description: '`null`: it is about no operation' }),
   openedAt: instant,
   closedAt: nullable(instant),
@@ -120,7 +120,7 @@ const effects = Type.Object(
       'The largest sum that it moves on any account, or hands over, or leaves as it is where it moves nothing',
     ),
     accounts: Type.Array(Type.Object({ account: ledgerAccount, changeCents: cents('With its sign') }), {
-      description: 'What it does to each account, all journals together, repaid debts included',
+      description: 'Change of each account’s balance by all journals, repaid debts included',
     }),
     journals: Type.Array(
       Type.Object({
@@ -133,7 +133,7 @@ const effects = Type.Object(
     ),
     operations: Type.Array(
       Type.Object({ id: uuid, statusBefore: nullable(Type.String()), statusAfter: Type.String() }),
-      { description: 'What it does to the status of each operation that it moves' },
+      { description: 'Status of each affected operation, before and after' },
     ),
     notifications: Type.Array(Type.Object({ operationId: uuid, eventType: Type.String(), status: Type.String() })),
     closes: Type.Array(uuid, { description: 'The cases that close' }),
@@ -142,7 +142,7 @@ const effects = Type.Object(
   {
     title: 'CaseEffects',
     description:
-      'What a decision does, or would do, to the centavo. What the inbox books afterwards of an event that is applied again is no part of it. `null`: nothing.',
+      'Effects of a decision on accounts and operations, to the centavo. An event that is applied again is booked afterwards and is not included. `null`: none.',
   },
 )
 
@@ -154,13 +154,13 @@ export const caseDecision = Type.Enum(decisionNames, {
 const option = Type.Object(
   {
     decision: caseDecision,
-    meaning: Type.String({ description: 'What it is, in a sentence' }),
+    meaning: Type.String({ description: 'The decision, in a sentence' }),
     needs: Type.Array(Type.Enum([...evidenceFields], { title: 'CaseEvidenceField' }), {
-      description: 'What must be named with it',
+      description: 'Fields that the decision requires',
     }),
     maxCents: nullable(cents('The most that `amountCents` can be now; `null`: the decision takes no amount')),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
-    whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
+    whyNot: Type.Array(Type.String(), { description: 'Conditions that prevent the decision' }),
     needsSecondPerson: Type.Boolean({
       description:
         'Whether another person has to approve it, by the amount that the case is about; a dry run answers it from the effects of the decision',
@@ -189,7 +189,7 @@ const step = Type.Object(
     },
     amountCents: cents('The largest sum that it moves on any account'),
     isOpen: Type.Boolean({ description: 'It is a proposal that can still be approved' }),
-    whyVoid: nullable(Type.String({ description: 'Why an open proposal cannot be approved any more' })),
+    whyVoid: nullable(Type.String({ description: 'Why an open proposal can no longer be approved' })),
     at: instant,
   },
   { title: 'CaseStep' },
@@ -215,7 +215,7 @@ export const timeline = Type.Object(
         from: nullable(Type.String()),
         to: Type.String(),
         facts: json,
-        evidence: { ...json, description: 'What the bank said, where a case opened; `null`: nothing was kept' },
+        evidence: { ...json, description: 'The bank’s message that opened a case; `null`: none was stored' },
         at: instant,
       }),
       { description: 'Every change of state or knowledge, with its cause' },
@@ -225,7 +225,7 @@ export const timeline = Type.Object(
         description: 'The moves, by `version`, in which the bank stated a fact of money, or contradicted',
       }),
       counted: Type.Array(Type.Object({ trigger: Type.String(), count: count() }), {
-        description: 'All other calls and what came of them',
+        description: 'All other calls and their outcomes',
       }),
     }),
     events: Type.Array(
@@ -293,11 +293,11 @@ const caseWhole = Type.Object(
       maxLength: 128,
       description: 'It changes with everything that a decision depends on, and not when the bank is queried in vain',
     }),
-    facts: { ...json, description: 'What was reported when the case opened' },
-    options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),
+    facts: { ...json, description: 'The report that opened the case' },
+    options: Type.Array(option, { description: 'Decisions that this case allows, with their effects' }),
     event: nullable({ ...event, description: 'The event of the bank that was set aside; `null`: it is about none' }),
     steps: Type.Array(step, {
-      description: 'What operators have decided, proposed, approved, refused and noted, in their order',
+      description: 'Decisions, proposals, approvals, refusals and notes of operators, oldest first',
     }),
     timeline: nullable(timeline),
   },
@@ -314,7 +314,7 @@ export const getCase = endpoint({
   auth: 'admin',
   role: 'viewer',
   tag: 'Operator',
-  summary: 'Read a case: what is known, and what is missing or contradicts',
+  summary: 'Read a case: its evidence, and what is missing or contradictory',
   description:
     'With the whole timeline of its operation: the request and its API key, every move with its cause, what the bank reported with its raw bytes, journals, notifications and deliveries. Each decision that the table has is shown with what it would do; nothing is changed by reading.',
   params: CASE_PARAMS,
@@ -355,11 +355,11 @@ const evidence = optional(
       ),
       returnId: optionalText(limits.bankIdMaxLength, 'The return id, as the bank has it', RETURN_ID),
       reference: optionalText(limits.bankIdMaxLength, 'Where the bank says it: a ticket, a statement, a letter'),
-      note: optionalText(limits.caseReasonMaxLength, 'What the bank says'),
+      note: optionalText(limits.caseReasonMaxLength, 'The bank’s statement'),
     },
     {
       title: 'CaseEvidence',
-      description: 'What the bank says, where the decision rests on it',
+      description: 'The bank’s statement, if the decision relies on it',
       additionalProperties: false,
     },
   ),
@@ -419,7 +419,7 @@ export const decideCase = endpoint({
   auth: 'admin',
   role: 'operator',
   tag: 'Operator',
-  summary: 'Decide a case, propose its decision, or see what that would do',
+  summary: 'Decide a case, propose a decision, or preview its effects',
   description:
     'Only what the case offers, and only where nothing changed since it was read. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on it becomes a proposal, which another person approves. Send an `Idempotency-Key`, so that a lost answer is not decided twice.',
   params: CASE_PARAMS,
@@ -444,7 +444,7 @@ export const decideCase = endpoint({
       }),
       dryRun: optional(
         Type.Boolean({
-          description: 'Tell what it would do: it is carried out and rolled back, within 2 s, or else 503',
+          description: 'Preview: the decision is executed and rolled back within 2 s, or else 503',
         }),
       ),
     },
@@ -453,13 +453,13 @@ export const decideCase = endpoint({
   example: { decision: 'accept', amountCents: 10000, reason: 'The customer paid for two boxes', version: '3' },
   responses: {
     200: {
-      description: 'What was done, or would be done',
+      description: 'The decision was executed; with `dryRun`, it would be',
       headers: ['Idempotent-Replayed'],
       schema: decided,
       example: DECIDED_EXAMPLE,
     },
     202: {
-      description: 'What was proposed; nothing is done until another person approves it',
+      description: 'A proposal; nothing is executed until another person approves it',
       headers: ['Idempotent-Replayed'],
       schema: decided,
       example: { ...DECIDED_EXAMPLE, ...PROPOSED, outcome: 'proposed' },
@@ -492,7 +492,7 @@ export const decideCaseProposal = endpoint({
   example: { approved: true, reason: 'Checked with the bank' },
   responses: {
     200: {
-      description: 'What was done',
+      description: 'The decision was executed',
       schema: decided,
       example: { ...DECIDED_EXAMPLE, ...PROPOSED, outcome: 'approved' },
     },
@@ -510,7 +510,7 @@ export const noteCase = endpoint({
   tag: 'Operator',
   summary: 'Note something about a case',
   description:
-    'What was asked at the bank, what the payer said: it stays in the history of the case, changes nothing and voids no proposal. Name no more of a person than it takes.',
+    'Adds a note to the case’s history, such as the bank’s reply to a question. It changes nothing and voids no proposal. Keep personal data to a minimum.',
   params: CASE_PARAMS,
   body: Type.Object(
     {

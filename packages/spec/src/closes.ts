@@ -293,12 +293,12 @@ export const exportStatement = endpoint({
     {
       from: Type.Optional({
         ...utcDay(''),
-        description: 'First day of America/Sao_Paulo, inclusive; left out: the first of the month of `to`',
+        description: 'First day of America/Sao_Paulo, inclusive; default: the first of the month of `to`',
         examples: ['2026-11-01'],
       }),
       to: Type.Optional({
         ...utcDay(''),
-        description: 'Last day of America/Sao_Paulo, inclusive; left out: that of `from`, or today',
+        description: 'Last day of America/Sao_Paulo, inclusive; default: that of `from`, or today',
         examples: ['2026-11-30'],
       }),
       dialect,

@@ -399,7 +399,7 @@ export const getOperation = endpoint({
   errors: ['not_found'],
 })
 
-/** What a search text matched. */
+/** The field that a search text matched. */
 export const searchMatches = [
   'id',
   'external_id',
@@ -514,7 +514,7 @@ export const getOverview = endpoint({
   auth: 'admin',
   role: 'viewer',
   tag: 'Console',
-  summary: 'Read balances, what needs a person, and the money of today',
+  summary: 'Read balances, open tasks, and today’s money in and out',
   description: 'At most two seconds old. Today is the day of America/Sao_Paulo.',
   responses: {
     200: {

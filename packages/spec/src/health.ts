@@ -9,7 +9,7 @@ export const getHealth = endpoint({
   auth: 'none',
   tag: 'Health',
   summary: 'Whether the process lives',
-  description: 'For a supervisor that restarts what is dead. It looks at nothing else.',
+  description: 'For a supervisor that restarts a dead process. It checks nothing else.',
   responses: {
     200: {
       description: 'It lives',

@@ -451,7 +451,7 @@ const entryType = Type.Enum(['CREDIT', 'DEBIT'], {
 })
 const entryOperation = Type.Enum([...entryOperations], {
   title: 'LedgerOperation',
-  description: 'What kind of movement it is',
+  description: 'Kind of movement',
 })
 
 const ledgerEntry = Type.Object(
@@ -496,7 +496,7 @@ export const getLedgerEntry = endpoint({
   scope: 'read',
   tag: 'Ledger',
   summary: 'Read one ledger entry',
-  description: 'Entries never change: what was booked in error is followed by another entry.',
+  description: 'Entries never change: an error is corrected by another entry.',
   params: idOf('ledger-entry'),
   responses: { 200: { description: 'The entry', schema: ledgerEntry, example: ledgerEntryExample } },
   errors: ['not_found'],

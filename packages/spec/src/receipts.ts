@@ -23,7 +23,7 @@ const receipt = {
   query: Type.Object(
     {
       format: Type.Optional(
-        Type.Enum(['pdf', 'html'], { description: 'Left out: the first of both that `Accept` names, else `pdf`' }),
+        Type.Enum(['pdf', 'html'], { description: 'Default: the first of both that `Accept` names, else `pdf`' }),
       ),
     },
     { additionalProperties: false },
@@ -41,7 +41,7 @@ const receipt = {
   errors: ['not_found', 'not_possible_in_state'],
 } as const
 
-/** What all receipts have in common, for their descriptions. */
+/** Common part of the descriptions of all receipts. */
 const COMMON =
   'A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and'
 
@@ -54,7 +54,7 @@ export const getCashInReceipt = endpoint({
   path: '/api/pix/cash-in/{id}/receipt',
   tag: 'Cash-in',
   summary: 'Get the receipt of a paid charge',
-  description: `${COMMON} what was refunded since. For a \`PAID\` charge. ${STATE}`,
+  description: `${COMMON} the amount refunded since. For a \`PAID\` charge. ${STATE}`,
   params: idOf('cash-in'),
 })
 
@@ -65,7 +65,7 @@ export const getCashOutReceipt = endpoint({
   path: '/api/pix/cash-out/{id}/receipt',
   tag: 'Cash-out',
   summary: 'Get the receipt of a payout',
-  description: `${COMMON} what came back since. For a \`CONFIRMED\` or \`REVERSED\` payout. ${STATE}`,
+  description: `${COMMON} the amount returned since. For a \`CONFIRMED\` or \`REVERSED\` payout. ${STATE}`,
   params: idOf('cash-out'),
 })
 

@@ -19,7 +19,7 @@ export const responseHeaders = {
     isAlwaysThere: true,
   },
   'Cache-Control': {
-    description: 'Whether the answer may be kept: `no-store`, but for what is public.',
+    description: 'Whether the answer may be cached: `no-store`, except for public resources.',
     schema: Type.String(),
     example: 'no-store',
     isAlwaysThere: true,
@@ -37,7 +37,7 @@ export const responseHeaders = {
     isAlwaysThere: false,
   },
   Location: {
-    description: 'The path at which what was created is read.',
+    description: 'Path of the created resource.',
     schema: Type.String({ format: 'uri-reference' }),
     example: '/api/pix/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09',
     isAlwaysThere: true,
@@ -73,7 +73,7 @@ export const responseHeaders = {
     isAlwaysThere: true,
   },
   'Content-Security-Policy': {
-    description: 'Of a page: what it may load and run.',
+    description: 'Content security policy of a page.',
     schema: Type.String(),
     example: "default-src 'none'",
     isAlwaysThere: false,

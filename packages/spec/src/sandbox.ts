@@ -67,7 +67,7 @@ const returnCashIn = endpoint({
   id: 'returnCashIn',
   path: '/sandbox/cash-in/{id}/return',
   summary: 'Let the bank take a payment back',
-  description: 'As after a fraud (MED), without being asked. At most what is left of one payment of the charge.',
+  description: 'As after a fraud (MED), without a request of ours. At most the rest of one payment of the charge.',
   params: idOf('cash-in'),
   body: Type.Object({ valueCents: centsMoved }, { title: 'ReturnCashInRequest', additionalProperties: false }),
   example: { valueCents: 500 },
@@ -102,7 +102,7 @@ const reverseCashOut = endpoint({
   id: 'reverseCashOut',
   path: '/sandbox/cash-out/{id}/reverse',
   summary: 'Let the recipient send a payout back',
-  description: 'All that is left of it, unless an amount is given.',
+  description: 'The whole rest of it, unless an amount is given.',
   params: idOf('cash-out'),
   body: Type.Object(
     { valueCents: optional(centsMoved) },
@@ -168,22 +168,22 @@ export const bankBehavior = Type.Object(
   {
     cashIn: Type.Enum(['answer', 'reject', 'timeout', 'lost-response'], {
       description:
-        'What the creation of a charge meets: `reject` is a definite refusal, `timeout` never executed and never answered, `lost-response` executed and never answered',
+        'Bank’s answer to the creation of a charge: `reject` is a definite refusal; `timeout` is not executed and not answered; `lost-response` is executed and not answered',
     }),
     cashOut: Type.Enum([...moneyOut], {
       description:
-        'What becomes of payouts: `auto` is confirmed by itself, `manual` waits for a control, `fail` is accepted and then failed',
+        'Outcome of payouts: `auto` confirms them, `manual` waits for a control, `fail` accepts and then fails them',
     }),
-    refundIn: Type.Enum([...moneyOut], { description: 'What becomes of refunds' }),
+    refundIn: Type.Enum([...moneyOut], { description: 'Outcome of refunds' }),
     latencyMs: Type.Integer({
       minimum: 0,
       maximum: 600_000,
-      description: 'By how much every answer to the service is late; what was asked for is done at once',
+      description: 'Delay of each answer to the service; requests are executed at once',
     }),
     eventDelayMs: Type.Integer({
       minimum: 0,
       maximum: 3_600_000,
-      description: 'From what happens to the first attempt to tell of it',
+      description: 'Delay between an event and the first attempt to report it',
     }),
     eventCopies: Type.Integer({ minimum: 1, maximum: 5, description: 'How often each event is delivered' }),
     eventsShuffled: Type.Boolean({ description: 'Whether events overtake each other' }),
@@ -239,7 +239,7 @@ const changeBankBehavior = endpoint({
   scope: 'payout',
   tag: 'Sandbox',
   summary: 'Change how the simulated bank behaves',
-  description: 'Fields left out keep their value. A restart of the bank makes it a good bank again.',
+  description: 'Omitted fields keep their value. A restart of the bank resets them.',
   body: Type.Object(
     {
       cashIn: optional(cashIn),
@@ -296,7 +296,7 @@ export const getBankBook = endpoint({
   scope: 'read',
   tag: 'Sandbox',
   summary: 'Read the book of the simulated bank',
-  description: 'Its balance and its 50 newest movements: what the books of the service must agree with.',
+  description: 'Its balance and 50 newest movements; the service’s ledger must agree with them.',
   responses: {
     200: {
       description: 'The book as it stands now',

@@ -79,7 +79,7 @@ export const DOCUMENT_TEXT = '^[0-9A-Z./-]+$'
 export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'
 
 /**
- * What the OpenAPI document has instead of a shape: what a client should send, where validation is wider or has errors of its own.
+ * Replaces a shape in the OpenAPI document where validation is wider than what a client should send, or has errors of its own.
  * @source rules#reference.12
  */
 export const PUBLISHED: unique symbol = Symbol('published')

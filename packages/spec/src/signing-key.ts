@@ -25,7 +25,10 @@ const ifNoneMatch = {
 
 const PEM_EXAMPLE = '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE…\n-----END PUBLIC KEY-----\n'
 
-const NOT_MODIFIED = { description: 'It is still what `If-None-Match` names', headers: ['ETag'] } as const
+const NOT_MODIFIED = {
+  description: 'Unchanged: it is the version that `If-None-Match` names',
+  headers: ['ETag'],
+} as const
 
 /** @source rules#webhooks.4 */
 export const getPublicKey = endpoint({
@@ -149,19 +152,19 @@ export const signingKeyView = Type.Object(
   {
     id: keyId,
     state: Type.Enum(['next', 'current', 'previous', 'retired'], {
-      description: '`next`: published. `current`: signs. `previous`: published. `retired`: verifies nothing any more',
+      description: '`next`: published. `current`: signs. `previous`: published. `retired`: no longer verifies',
     }),
     publicKey: pem,
     createdAt: { ...instant, description: 'When it was made, and published' },
     promotedAt: nullable({ ...instant, description: 'When it began to sign' }),
     replacedAt: nullable({ ...instant, description: 'When another began to sign in its place' }),
-    retiredAt: nullable({ ...instant, description: 'Since when it is published no more' }),
+    retiredAt: nullable({ ...instant, description: 'Instant at which it was unpublished' }),
     mayMoveAt: nullable({
       ...instant,
       description: 'From when on the next key may be promoted, and the previous one retired, without `force`',
     }),
   },
-  { title: 'SigningKey', description: 'A signing key and its dates; what has not happened is `null`.' },
+  { title: 'SigningKey', description: 'A signing key and its dates; `null` for dates in the future.' },
 )
 
 const NEXT = {
@@ -191,7 +194,7 @@ const params = Type.Object({
 const reason = text(limits.reasonMaxLength, 'The reason, for the audit trail')
 
 const force = Type.Optional(
-  nullable(Type.Boolean({ description: 'Also where receivers may not know of it yet: for a key that has leaked' })),
+  nullable(Type.Boolean({ description: 'Even if receivers may not have the next key yet: for a key that has leaked' })),
 )
 
 const change = Type.Object({ reason, force }, { title: 'SigningKeyChange', additionalProperties: false })
@@ -261,12 +264,12 @@ export const retireSigningKey = endpoint({
   auth: 'admin',
   role: 'admin',
   tag: 'Operator',
-  summary: 'Publish a signing key no more',
+  summary: 'Unpublish a signing key',
   description:
     'The previous one, or a next one that is not wanted. Of the previous one 409 `signing_key_too_soon` until it was replaced for as long as receivers cache keys, unless `force`.',
   params,
   body: change,
   example: { reason: 'Yearly rotation is over' },
-  responses: { 200: { description: 'It verifies nothing any more', schema: signingKeyView, example: RETIRED } },
+  responses: { 200: { description: 'It no longer verifies signatures', schema: signingKeyView, example: RETIRED } },
   errors: ['not_found', 'signing_key_state_conflict', 'signing_key_too_soon'],
 })

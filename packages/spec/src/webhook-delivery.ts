@@ -63,7 +63,7 @@ const times = Type.Object(
 const excerpt = nullable(
   Type.String({
     maxLength: limits.webhookExcerptMaxLength,
-    description: 'How your server’s answer began, without what looks secret or personal; show it as text',
+    description: 'Beginning of your server’s answer, without anything that looks secret or personal; show it as text',
   }),
 )
 

@@ -82,7 +82,7 @@ export const recoverWebhook = endpoint({
   ...ofMany,
   id: 'recoverWebhook',
   path: '/webhook/{webhook_id}/recover',
-  summary: 'Resend what an endpoint has not taken since a time',
+  summary: 'Resend the notifications that an endpoint has not accepted since a time',
   description:
     'Its pending deliveries that wait for a later attempt, and its failed ones, made since then are due now and get four attempts each, oldest first; 10,000 in one request at most.',
 })
@@ -92,7 +92,7 @@ export const sendMissedToWebhook = endpoint({
   ...ofMany,
   id: 'sendMissedToWebhook',
   path: '/webhook/{webhook_id}/send-missed',
-  summary: 'Send an endpoint what was notified before it was registered',
+  summary: 'Send an endpoint the notifications from before its registration',
   description:
     'Notifications of its events made since a time and before it was registered, each once with four attempts, oldest first; 10,000 in one request at most.',
 })

@@ -341,7 +341,7 @@ export const rotateWebhookSecret = endpoint({
         Type.Integer({
           minimum: 0,
           maximum: limits.webhookSecretOverlapMaxSeconds,
-          description: 'How long the earlier secrets sign, too. A day where left out; 0 where one has leaked',
+          description: 'How long earlier secrets sign as well. A day if omitted; 0 if one has leaked',
         }),
       ),
     },

@@ -147,7 +147,7 @@ export class CashInsMethods {
   /**
    * Get the receipt of a paid charge.
    *
-   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what was refunded since. For a `PAID` charge. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and the amount refunded since. For a `PAID` charge. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
    *
    * Needs the scope `read`. Errors of its own: `not_found`, `not_possible_in_state`.
    *
@@ -215,7 +215,7 @@ export class CashOutsMethods {
   /**
    * Pay a Pix QR code.
    *
-   * Asks the bank what the code asks for, sets value and fee aside and answers. Retry a lost answer with the **same** `externalId`: the 409 has the id of the existing payout. Never send a payout again under another one because its outcome is unknown.
+   * Reads the code’s terms at the bank, reserves amount and fee, and answers. Retry a lost answer with the **same** `externalId`: the 409 has the id of the existing payout. Never send a payout again under another one because its outcome is unknown.
    *
    * Needs the scope `payout`. Errors of its own: `not_supported_by_bank`, `idempotency_key_reused`, `duplicate_external_id`, `cash_out_suspended`, `value_not_positive`, `value_too_large`, `invalid_document`, `limit_exceeded`, `receivable_outstanding`, `insufficient_balance`, `invalid_pix_code`, `pix_code_in_use`, `pix_code_not_payable`, `pix_code_value_mismatch`, `partner_unavailable`.
    *
@@ -264,7 +264,7 @@ export class CashOutsMethods {
   /**
    * Get the receipt of a payout.
    *
-   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what came back since. For a `CONFIRMED` or `REVERSED` payout. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and the amount returned since. For a `CONFIRMED` or `REVERSED` payout. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
    *
    * Needs the scope `read`. Errors of its own: `not_found`, `not_possible_in_state`.
    *
@@ -358,7 +358,7 @@ export class BalanceMethods {
   /**
    * Read the available balance per currency.
    *
-   * What may be spent now, with what is reserved and what is owed beside it.
+   * The amount that can be sent now, the reserved amount, and the merchant’s debt.
    *
    * Needs the scope `read`.
    *
@@ -381,7 +381,7 @@ export class LedgerMethods {
   /**
    * Read one ledger entry.
    *
-   * Entries never change: what was booked in error is followed by another entry.
+   * Entries never change: an error is corrected by another entry.
    *
    * Needs the scope `read`. Errors of its own: `not_found`.
    *
@@ -533,7 +533,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Resend what an endpoint has not taken since a time.
+   * Resend the notifications that an endpoint has not accepted since a time.
    *
    * Its pending deliveries that wait for a later attempt, and its failed ones, made since then are due now and get four attempts each, oldest first; 10,000 in one request at most.
    *
@@ -548,7 +548,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Send an endpoint what was notified before it was registered.
+   * Send an endpoint the notifications from before its registration.
    *
    * Notifications of its events made since a time and before it was registered, each once with four attempts, oldest first; 10,000 in one request at most.
    *
@@ -724,7 +724,7 @@ export class SandboxMethods {
   /**
    * Let the bank take a payment back.
    *
-   * As after a fraud (MED), without being asked. At most what is left of one payment of the charge.
+   * As after a fraud (MED), without a request of ours. At most the rest of one payment of the charge.
    *
    * Needs the scope `charge`. Errors of its own: `not_found`, `not_possible_in_state`, `partner_unavailable`.
    *
@@ -766,7 +766,7 @@ export class SandboxMethods {
   /**
    * Let the recipient send a payout back.
    *
-   * All that is left of it, unless an amount is given.
+   * The whole rest of it, unless an amount is given.
    *
    * Needs the scope `payout`. Errors of its own: `not_found`, `not_possible_in_state`, `partner_unavailable`.
    *
@@ -838,7 +838,7 @@ export class SandboxMethods {
   /**
    * Read the book of the simulated bank.
    *
-   * Its balance and its 50 newest movements: what the books of the service must agree with.
+   * Its balance and 50 newest movements; the service’s ledger must agree with them.
    *
    * Needs the scope `read`. Errors of its own: `partner_unavailable`.
    *
@@ -853,7 +853,7 @@ export class SandboxMethods {
   /**
    * Change how the simulated bank behaves.
    *
-   * Fields left out keep their value. A restart of the bank makes it a good bank again.
+   * Omitted fields keep their value. A restart of the bank resets them.
    *
    * Needs the scope `payout`. Errors of its own: `partner_unavailable`.
    *

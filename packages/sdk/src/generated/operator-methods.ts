@@ -115,7 +115,7 @@ export class ApiKeysMethods {
   /**
    * List the API keys, newest first.
    *
-   * What each may do, when it was used last, and its first characters, deactivated ones too; never the keys.
+   * Permissions, last use and first characters of each key, deactivated ones included; never the keys themselves.
    *
    * Needs the role viewer.
    *
@@ -310,7 +310,7 @@ export class SigningKeysMethods {
   }
 
   /**
-   * Publish a signing key no more.
+   * Unpublish a signing key.
    *
    * The previous one, or a next one that is not wanted. Of the previous one 409 `signing_key_too_soon` until it was replaced for as long as receivers cache keys, unless `force`.
    *
@@ -455,7 +455,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Resend what an endpoint has not taken since a time.
+   * Resend the notifications that an endpoint has not accepted since a time.
    *
    * Its pending deliveries that wait for a later attempt, and its failed ones, made since then are due now and get four attempts each, oldest first; 10,000 in one request at most.
    *
@@ -470,7 +470,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Send an endpoint what was notified before it was registered.
+   * Send an endpoint the notifications from before its registration.
    *
    * Notifications of its events made since a time and before it was registered, each once with four attempts, oldest first; 10,000 in one request at most.
    *
@@ -597,7 +597,7 @@ export class CasesMethods {
   }
 
   /**
-   * Read a case: what is known, and what is missing or contradicts.
+   * Read a case: its evidence, and what is missing or contradictory.
    *
    * With the whole timeline of its operation: the request and its API key, every move with its cause, what the bank reported with its raw bytes, journals, notifications and deliveries. Each decision that the table has is shown with what it would do; nothing is changed by reading.
    *
@@ -615,7 +615,7 @@ export class CasesMethods {
   }
 
   /**
-   * Decide a case, propose its decision, or see what that would do.
+   * Decide a case, propose a decision, or preview its effects.
    *
    * Only what the case offers, and only where nothing changed since it was read. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on it becomes a proposal, which another person approves. Send an `Idempotency-Key`, so that a lost answer is not decided twice.
    *
@@ -653,7 +653,7 @@ export class CasesMethods {
   /**
    * Note something about a case.
    *
-   * What was asked at the bank, what the payer said: it stays in the history of the case, changes nothing and voids no proposal. Name no more of a person than it takes.
+   * Adds a note to the case’s history, such as the bank’s reply to a question. It changes nothing and voids no proposal. Keep personal data to a minimum.
    *
    * Needs the role operator. Errors of its own: `not_found`.
    *
@@ -945,7 +945,7 @@ export class CashInsMethods {
   /**
    * Get the receipt of a paid charge.
    *
-   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what was refunded since. For a `PAID` charge. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and the amount refunded since. For a `PAID` charge. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
    *
    * Needs the role viewer. Errors of its own: `not_found`, `not_possible_in_state`.
    *
@@ -983,7 +983,7 @@ export class CashOutsMethods {
   /**
    * Get the receipt of a payout.
    *
-   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and what came back since. For a `CONFIRMED` or `REVERSED` payout. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
+   * A PDF of one page, or the same as a page to print: by `format`, else by `Accept`. It has amount, time, end-to-end id, institutions by name, both parties with CPFs masked, and the amount returned since. For a `CONFIRMED` or `REVERSED` payout. Else 409; `existing` has the status. Receipts are made two at a time: 503 asks to come again.
    *
    * Needs the role viewer. Errors of its own: `not_found`, `not_possible_in_state`.
    *
@@ -1062,7 +1062,7 @@ export class OverviewMethods {
   }
 
   /**
-   * Read balances, what needs a person, and the money of today.
+   * Read balances, open tasks, and today’s money in and out.
    *
    * At most two seconds old. Today is the day of America/Sao_Paulo.
    *
@@ -1155,7 +1155,7 @@ export class HealthMethods {
   /**
    * Whether the process lives.
    *
-   * For a supervisor that restarts what is dead. It looks at nothing else.
+   * For a supervisor that restarts a dead process. It checks nothing else.
    *
    * @example
    * console.log((await operator.health.live()).status)

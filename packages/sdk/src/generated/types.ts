@@ -41,7 +41,7 @@ export interface ApiKey {
   readonly deactivatedAt: string | null
 }
 
-/** What may leave with it at most, in centavos; `null`: it has no cap of its own */
+/** Caps on money sent with this key, in centavos; `null`: only the service’s caps apply */
 export interface ApiKeyCaps {
   /** One payout or refund */
   readonly paymentCents: Cents | null
@@ -55,7 +55,7 @@ export interface ApiKeyCaps {
   readonly newRecipientCents: Cents | null
 }
 
-/** What may leave with it at most, in centavos. What is left out is bounded by the service alone */
+/** Caps on money sent with this key, in centavos. If omitted, only the service’s caps apply */
 export interface ApiKeyCapsRequest {
   /** One payout or refund */
   readonly paymentCents?: Cents | undefined
@@ -80,13 +80,13 @@ export interface ApiKeyPage {
 }
 
 export interface ApiKeyRequest {
-  /** What it is for, to tell keys apart */
+  /** Purpose, for lists of keys */
   readonly name?: string | undefined
-  /** What it may be used for. All of it where left out */
+  /** Permissions. All of them if omitted */
   readonly scopes?: readonly ApiKeyScope[] | undefined
-  /** Addresses and networks from which alone it may be used. Any where left out */
+  /** Addresses and networks that may use it. Any if omitted */
   readonly cidrs?: readonly string[] | undefined
-  /** From when on it is refused. Never where left out */
+  /** Instant from which it is refused. Never if omitted */
   readonly expiresAt?: string | undefined
   readonly caps?: ApiKeyCapsRequest | undefined
 }
@@ -110,7 +110,7 @@ export interface Approval {
   readonly recipient: ApprovalRecipient
   /** The API key that asked for it */
   readonly apiKeyId: string | null
-  /** Since when that key is deactivated: what it asked for is not approved any more */
+  /** Instant at which that key was deactivated: its requests can no longer be approved */
   readonly apiKeyDeactivatedAt: string | null
   /** How many operators it takes; 0: it needs none */
   readonly approvalsWanted: number
@@ -162,7 +162,7 @@ export interface AuditRow {
 
 export interface Balance {
   readonly id: string
-  /** Available, in reais (not centavos); what is reserved is not in it */
+  /** Available, in reais (not centavos), without the reserved amount */
   readonly amount: number
   readonly code: 'BRL'
   readonly name: 'Brazilian Real'
@@ -170,7 +170,7 @@ export interface Balance {
   readonly icon: string | null
   /** Set aside for payouts and refunds under way */
   readonly reservedCents: Cents
-  /** What the merchant owes; repaid by the next credits */
+  /** The merchant’s debt; repaid by the next credits */
   readonly receivableCents: Cents
 }
 
@@ -180,9 +180,9 @@ export interface BankBehavior {
   readonly cashIn: BankBehaviorCashIn
   readonly cashOut: BankBehaviorCashOut
   readonly refundIn: BankBehaviorRefundIn
-  /** By how much every answer to the service is late; what was asked for is done at once */
+  /** Delay of each answer to the service; requests are executed at once */
   readonly latencyMs: number
-  /** From what happens to the first attempt to tell of it */
+  /** Delay between an event and the first attempt to report it */
   readonly eventDelayMs: number
   /** How often each event is delivered */
   readonly eventCopies: number
@@ -190,19 +190,19 @@ export interface BankBehavior {
   readonly eventsShuffled: boolean
 }
 
-/** What the creation of a charge meets: `reject` is a definite refusal, `timeout` never executed and never answered, `lost-response` executed and never answered */
+/** Bank’s answer to the creation of a charge: `reject` is a definite refusal; `timeout` is not executed and not answered; `lost-response` is executed and not answered */
 export type BankBehaviorCashIn = 'answer' | 'reject' | 'timeout' | 'lost-response'
 
-/** What becomes of payouts: `auto` is confirmed by itself, `manual` waits for a control, `fail` is accepted and then failed */
+/** Outcome of payouts: `auto` confirms them, `manual` waits for a control, `fail` accepts and then fails them */
 export type BankBehaviorCashOut = 'auto' | 'manual' | 'fail' | 'reject' | 'timeout' | 'lost-response'
 
 export interface BankBehaviorChange {
   readonly cashIn?: BankBehaviorChangeCashIn | undefined
   readonly cashOut?: BankBehaviorChangeCashOut | undefined
   readonly refundIn?: BankBehaviorChangeRefundIn | undefined
-  /** By how much every answer to the service is late; what was asked for is done at once */
+  /** Delay of each answer to the service; requests are executed at once */
   readonly latencyMs?: number | undefined
-  /** From what happens to the first attempt to tell of it */
+  /** Delay between an event and the first attempt to report it */
   readonly eventDelayMs?: number | undefined
   /** How often each event is delivered */
   readonly eventCopies?: number | undefined
@@ -210,16 +210,16 @@ export interface BankBehaviorChange {
   readonly eventsShuffled?: boolean | undefined
 }
 
-/** What the creation of a charge meets: `reject` is a definite refusal, `timeout` never executed and never answered, `lost-response` executed and never answered */
+/** Bank’s answer to the creation of a charge: `reject` is a definite refusal; `timeout` is not executed and not answered; `lost-response` is executed and not answered */
 export type BankBehaviorChangeCashIn = 'answer' | 'reject' | 'timeout' | 'lost-response'
 
-/** What becomes of payouts: `auto` is confirmed by itself, `manual` waits for a control, `fail` is accepted and then failed */
+/** Outcome of payouts: `auto` confirms them, `manual` waits for a control, `fail` accepts and then fails them */
 export type BankBehaviorChangeCashOut = 'auto' | 'manual' | 'fail' | 'reject' | 'timeout' | 'lost-response'
 
-/** What becomes of refunds */
+/** Outcome of refunds */
 export type BankBehaviorChangeRefundIn = 'auto' | 'manual' | 'fail' | 'reject' | 'timeout' | 'lost-response'
 
-/** What becomes of refunds */
+/** Outcome of refunds */
 export type BankBehaviorRefundIn = 'auto' | 'manual' | 'fail' | 'reject' | 'timeout' | 'lost-response'
 
 export interface BankBook {
@@ -249,23 +249,23 @@ export interface Case {
   readonly id: string
   readonly kind: string
   readonly state: CaseState
-  /** What is missing or contradicts, and where the money is, in a sentence */
+  /** Missing or contradictory evidence, and where the money is, in a sentence */
   readonly meaning: string
   /** Distinguishes cases of one kind: an end-to-end id, a return id, or nothing */
   readonly reference: string
-  /** What it is about: the amount that was reported, or else that of its operation */
+  /** The reported amount, or else that of the operation */
   readonly amountCents: Cents | null
   readonly operation: CaseOperation | null
   readonly openedAt: string
   readonly closedAt: string | null
   /** It changes with everything that a decision depends on, and not when the bank is queried in vain */
   readonly version: string
-  /** What was reported when the case opened */
+  /** The report that opened the case */
   readonly facts: unknown
-  /** What the table has for this case, and what each would do */
+  /** Decisions that this case allows, with their effects */
   readonly options: readonly CaseOption[]
   readonly event: CaseEvent | null
-  /** What operators have decided, proposed, approved, refused and noted, in their order */
+  /** Decisions, proposals, approvals, refusals and notes of operators, oldest first */
   readonly steps: readonly CaseStep[]
   readonly timeline: CaseTimeline | null
 }
@@ -308,18 +308,18 @@ export interface CaseDecisionRequest {
   readonly operationId?: string | undefined
   /** Of `accept` and `return_to_payer`: how much of the money in suspense */
   readonly amountCents?: Cents | undefined
-  /** Tell what it would do: it is carried out and rolled back, within 2 s, or else 503 */
+  /** Preview: the decision is executed and rolled back within 2 s, or else 503 */
   readonly dryRun?: boolean | undefined
 }
 
-/** What a decision does, or would do, to the centavo. What the inbox books afterwards of an event that is applied again is no part of it. `null`: nothing. */
+/** Effects of a decision on accounts and operations, to the centavo. An event that is applied again is booked afterwards and is not included. `null`: none. */
 export interface CaseEffects {
   /** The largest sum that it moves on any account, or hands over, or leaves as it is where it moves nothing */
   readonly amountCents: Cents
-  /** What it does to each account, all journals together, repaid debts included */
+  /** Change of each account’s balance by all journals, repaid debts included */
   readonly accounts: readonly CaseEffectsAccounts[]
   readonly journals: readonly CaseEffectsJournals[]
-  /** What it does to the status of each operation that it moves */
+  /** Status of each affected operation, before and after */
   readonly operations: readonly CaseEffectsOperations[]
   readonly notifications: readonly CaseEffectsNotifications[]
   /** The cases that close */
@@ -376,7 +376,7 @@ export interface CaseEvent {
   readonly receivedAt: string
 }
 
-/** What the bank says, where the decision rests on it */
+/** The bank’s statement, if the decision relies on it */
 export interface CaseEvidence {
   /** The end-to-end id of the payment, as the bank has it */
   readonly endToEndId?: string | undefined
@@ -384,7 +384,7 @@ export interface CaseEvidence {
   readonly returnId?: string | undefined
   /** Where the bank says it: a ticket, a statement, a letter */
   readonly reference?: string | undefined
-  /** What the bank says */
+  /** The bank’s statement */
   readonly note?: string | undefined
 }
 
@@ -410,15 +410,15 @@ export interface CaseOperation {
 
 export interface CaseOption {
   readonly decision: CaseDecision
-  /** What it is, in a sentence */
+  /** The decision, in a sentence */
   readonly meaning: string
-  /** What must be named with it */
+  /** Fields that the decision requires */
   readonly needs: readonly CaseEvidenceField[]
   /** The most that `amountCents` can be now; `null`: the decision takes no amount */
   readonly maxCents: Cents | null
   /** Whether the table has it now */
   readonly isOffered: boolean
-  /** Why not: what holds and must not, or must hold and does not */
+  /** Conditions that prevent the decision */
   readonly whyNot: readonly string[]
   /** Whether another person has to approve it, by the amount that the case is about; a dry run answers it from the effects of the decision */
   readonly needsSecondPerson: boolean
@@ -443,7 +443,7 @@ export interface CaseStep {
   readonly amountCents: Cents
   /** It is a proposal that can still be approved */
   readonly isOpen: boolean
-  /** Why an open proposal cannot be approved any more */
+  /** Why an open proposal can no longer be approved */
   readonly whyVoid: string | null
   readonly at: string
 }
@@ -460,11 +460,11 @@ export interface CaseSummary {
   readonly id: string
   readonly kind: string
   readonly state: CaseState
-  /** What is missing or contradicts, and where the money is, in a sentence */
+  /** Missing or contradictory evidence, and where the money is, in a sentence */
   readonly meaning: string
   /** Distinguishes cases of one kind: an end-to-end id, a return id, or nothing */
   readonly reference: string
-  /** What it is about: the amount that was reported, or else that of its operation */
+  /** The reported amount, or else that of the operation */
   readonly amountCents: Cents | null
   readonly operation: CaseSummaryOperation | null
   readonly openedAt: string
@@ -496,7 +496,7 @@ export interface CaseTimeline {
 export interface CaseTimelineCalls {
   /** The moves, by `version`, in which the bank stated a fact of money, or contradicted */
   readonly stated: readonly number[]
-  /** All other calls and what came of them */
+  /** All other calls and their outcomes */
   readonly counted: readonly CaseTimelineCallsCounted[]
 }
 
@@ -538,7 +538,7 @@ export interface CaseTimelineMoves {
   readonly from: string | null
   readonly to: string
   readonly facts: unknown
-  /** What the bank said, where a case opened; `null`: nothing was kept */
+  /** The bank’s message that opened a case; `null`: none was stored */
   readonly evidence: unknown
   readonly at: string
 }
@@ -563,11 +563,11 @@ export interface CaseTimelineOtherCases {
   readonly id: string
   readonly kind: string
   readonly state: CaseState
-  /** What is missing or contradicts, and where the money is, in a sentence */
+  /** Missing or contradictory evidence, and where the money is, in a sentence */
   readonly meaning: string
   /** Distinguishes cases of one kind: an end-to-end id, a return id, or nothing */
   readonly reference: string
-  /** What it is about: the amount that was reported, or else that of its operation */
+  /** The reported amount, or else that of the operation */
   readonly amountCents: Cents | null
   readonly operation: CaseTimelineOtherCasesOperation | null
   readonly openedAt: string
@@ -633,7 +633,7 @@ export interface CashIn {
   readonly updatedAt: string
 }
 
-/** A charge just created. What is not known is left out. */
+/** A charge just created. Unknown fields are absent. */
 export interface CashInCreated {
   readonly id: string
   readonly correlationId: string
@@ -746,7 +746,7 @@ export interface CashOut {
   readonly endToEndId: string | null
   readonly transactionId: string | null
   readonly feeAmountCents: Cents
-  /** What came back of it */
+  /** Amount that was returned to the merchant */
   readonly reversedCents: Cents
   readonly failureCode: string | null
   readonly failureReason: string | null
@@ -755,7 +755,7 @@ export interface CashOut {
   readonly updatedAt: string
 }
 
-/** A payout just accepted. What was not given is left out. */
+/** A payout just accepted. Fields that were not given are absent. */
 export interface CashOutCreated {
   readonly id: string
   /** Your reference */
@@ -1001,7 +1001,7 @@ export interface CreateCashInParams {
   readonly value: Cents
   /** Your reference: unique per operation type, for ever. Never change it when you retry. Printable characters, none that is invisible, no space at either end. */
   readonly externalId: string
-  /** What the payer reads */
+  /** Text shown to the payer */
   readonly description?: string | undefined
   /** Seconds until the charge expires; 86400 where absent */
   readonly expirationTime?: number | undefined
@@ -1016,7 +1016,7 @@ export interface CreateCashOutFromQrCodeParams {
   readonly value?: Cents | undefined
   /** Your reference: unique per operation type, for ever. Never change it when you retry. Printable characters, none that is invisible, no space at either end. */
   readonly externalId: string
-  /** What the recipient reads */
+  /** Text shown to the recipient */
   readonly description?: string | undefined
   readonly recipient?: QrCodeCashOutRequestRecipient | undefined
 }
@@ -1025,7 +1025,7 @@ export interface CreateCashOutParams {
   readonly value: Cents
   /** Your reference: unique per operation type, for ever. Never change it when you retry. Printable characters, none that is invisible, no space at either end. */
   readonly externalId: string
-  /** What the recipient reads */
+  /** Text shown to the recipient */
   readonly description?: string | undefined
   readonly recipient: CashOutRequestRecipient
 }
@@ -1090,9 +1090,9 @@ export interface ExportCloseCsvQuery {
 }
 
 export interface ExportStatementQuery {
-  /** First day of America/Sao_Paulo, inclusive; left out: the first of the month of `to` */
+  /** First day of America/Sao_Paulo, inclusive; default: the first of the month of `to` */
   readonly from?: string | undefined
-  /** Last day of America/Sao_Paulo, inclusive; left out: that of `from`, or today */
+  /** Last day of America/Sao_Paulo, inclusive; default: that of `from`, or today */
   readonly to?: string | undefined
   /** `rfc4180`: `,`, `1234.56`, UTF-8, texts as they are. `excel`: as Excel in Brazil reads it, `;`, `1234,56`, a byte order mark, and ids and formulas kept as text (`="0001234"`). Left out: `rfc4180` */
   readonly dialect?: 'rfc4180' | 'excel' | undefined
@@ -1145,46 +1145,46 @@ export interface FieldError {
 }
 
 export interface GetCashInQrCodeQuery {
-  /** Left out: the first of both that `Accept` names, else `svg` */
+  /** Default: the first of both that `Accept` names, else `svg` */
   readonly format?: 'svg' | 'png' | undefined
   /** Width and height in pixels; 300 by default */
   readonly size?: number | undefined
 }
 
 export interface GetCashInReceiptQuery {
-  /** Left out: the first of both that `Accept` names, else `pdf` */
+  /** Default: the first of both that `Accept` names, else `pdf` */
   readonly format?: 'pdf' | 'html' | undefined
 }
 
 export interface GetCashOutReceiptQuery {
-  /** Left out: the first of both that `Accept` names, else `pdf` */
+  /** Default: the first of both that `Accept` names, else `pdf` */
   readonly format?: 'pdf' | 'html' | undefined
 }
 
 export interface GetOperatorChargeReceiptQuery {
-  /** Left out: the first of both that `Accept` names, else `pdf` */
+  /** Default: the first of both that `Accept` names, else `pdf` */
   readonly format?: 'pdf' | 'html' | undefined
 }
 
 export interface GetOperatorPayoutReceiptQuery {
-  /** Left out: the first of both that `Accept` names, else `pdf` */
+  /** Default: the first of both that `Accept` names, else `pdf` */
   readonly format?: 'pdf' | 'html' | undefined
 }
 
 export interface GetOperatorQrCodeQuery {
-  /** Left out: the first of both that `Accept` names, else `svg` */
+  /** Default: the first of both that `Accept` names, else `svg` */
   readonly format?: 'svg' | 'png' | undefined
   /** Width and height in pixels; 300 by default */
   readonly size?: number | undefined
 }
 
 export interface GetOperatorRefundReceiptQuery {
-  /** Left out: the first of both that `Accept` names, else `pdf` */
+  /** Default: the first of both that `Accept` names, else `pdf` */
   readonly format?: 'pdf' | 'html' | undefined
 }
 
 export interface GetRefundInReceiptQuery {
-  /** Left out: the first of both that `Accept` names, else `pdf` */
+  /** Default: the first of both that `Accept` names, else `pdf` */
   readonly format?: 'pdf' | 'html' | undefined
 }
 
@@ -1325,7 +1325,7 @@ export interface LedgerLinePage {
 /** The merchant’s name for it; only entries of `available` have one */
 export type LedgerLineShown = 'CASH_IN' | 'CASH_OUT_RESERVE' | 'CASH_OUT' | 'CASH_OUT_RELEASE' | 'CASH_OUT_REVERSAL' | 'REFUND_IN_RESERVE' | 'REFUND_IN' | 'REFUND_IN_RELEASE' | 'FEE' | 'FORCED_DEBIT' | 'ADJUSTMENT'
 
-/** What kind of movement it is */
+/** Kind of movement */
 export type LedgerOperation = 'CASH_IN' | 'CASH_OUT_RESERVE' | 'CASH_OUT' | 'CASH_OUT_RELEASE' | 'CASH_OUT_REVERSAL' | 'REFUND_IN_RESERVE' | 'REFUND_IN' | 'REFUND_IN_RELEASE' | 'FEE' | 'FORCED_DEBIT' | 'ADJUSTMENT'
 
 export type LimitName = 'payment' | 'hour' | 'day' | 'night' | 'new_recipient'
@@ -1490,7 +1490,7 @@ export interface ListLedgerEntriesQuery {
   readonly limit?: number | undefined
   /** Whether the available balance grew or shrank */
   readonly type?: LedgerEntryType | undefined
-  /** What kind of movement it is */
+  /** Kind of movement */
   readonly operation?: LedgerOperation | undefined
   /** Only entries of the operation that has this id */
   readonly reference_id?: string | undefined
@@ -1555,7 +1555,7 @@ export interface ListOperatorLedgerQuery {
   readonly limit?: number | undefined
   /** Whether the available balance grew or shrank */
   readonly type?: LedgerEntryType | undefined
-  /** What kind of movement it is */
+  /** Kind of movement */
   readonly operation?: LedgerOperation | undefined
   /** Only entries of the operation that has this id */
   readonly reference_id?: string | undefined
@@ -1943,7 +1943,7 @@ export interface PublicKeyList {
   readonly data: readonly PublicKeyItem[]
 }
 
-/** A payout for a code just accepted. What was not given is left out. */
+/** A payout for a code just accepted. Fields that were not given are absent. */
 export interface QrCodeCashOutCreated {
   readonly id: string
   /** Your reference */
@@ -2070,7 +2070,7 @@ export interface RefundIn {
   readonly updatedAt: string
 }
 
-/** A refund just accepted. A reason that was not given is left out. */
+/** A refund just accepted. A reason that was not given is absent. */
 export interface RefundInCreated {
   readonly id: string
   /** `null`: it returns a payment to the bare Pix key */
@@ -2147,7 +2147,7 @@ export interface SearchResultData {
   readonly operation: OperationSummary
 }
 
-/** A signing key and its dates; what has not happened is `null`. */
+/** A signing key and its dates; `null` for dates in the future. */
 export interface SigningKey {
   /** The first 16 base64url characters of the SHA-256 of the key’s SPKI in DER */
   readonly id: string
@@ -2159,7 +2159,7 @@ export interface SigningKey {
   readonly promotedAt: string | null
   /** When another began to sign in its place */
   readonly replacedAt: string | null
-  /** Since when it is published no more */
+  /** Instant at which it was unpublished */
   readonly retiredAt: string | null
   /** From when on the next key may be promoted, and the previous one retired, without `force` */
   readonly mayMoveAt: string | null
@@ -2168,7 +2168,7 @@ export interface SigningKey {
 export interface SigningKeyChange {
   /** The reason, for the audit trail */
   readonly reason: string
-  /** Also where receivers may not know of it yet: for a key that has leaked */
+  /** Even if receivers may not have the next key yet: for a key that has leaked */
   readonly force?: boolean | null | undefined
 }
 
@@ -2181,7 +2181,7 @@ export interface SigningKeyRequest {
   readonly reason: string
 }
 
-/** `next`: published. `current`: signs. `previous`: published. `retired`: verifies nothing any more */
+/** `next`: published. `current`: signs. `previous`: published. `retired`: no longer verifies */
 export type SigningKeyState = 'next' | 'current' | 'previous' | 'retired'
 
 export interface System {
@@ -2261,7 +2261,7 @@ export interface WebhookAttempt {
   /** The outcome in words */
   readonly explanation: string
   readonly statusCode: number | null
-  /** How your server’s answer began, without what looks secret or personal; show it as text */
+  /** Beginning of your server’s answer, without anything that looks secret or personal; show it as text */
   readonly answer: string | null
   readonly times: WebhookAttemptTimes
   readonly endedAt: string
@@ -2421,7 +2421,7 @@ export interface WebhookResent {
 }
 
 export interface WebhookSecretRequest {
-  /** How long the earlier secrets sign, too. A day where left out; 0 where one has leaked */
+  /** How long earlier secrets sign as well. A day if omitted; 0 if one has leaked */
   readonly overlapSeconds?: number | undefined
 }
 
@@ -2459,7 +2459,7 @@ export interface WebhookTestResult {
   /** The outcome in words */
   readonly explanation: string
   readonly statusCode: number | null
-  /** How your server’s answer began, without what looks secret or personal; show it as text */
+  /** Beginning of your server’s answer, without anything that looks secret or personal; show it as text */
   readonly answer: string | null
   readonly times: WebhookAttemptTimes
 }

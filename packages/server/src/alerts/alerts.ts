@@ -8,7 +8,7 @@ import type { AlertContent, AlertKind } from './words.ts'
 const OBSERVED = `('bank_away', 'certificate_ends')`
 
 /**
- * What needs a person now, as the database has it. Cases that have an alert of another kind are left out.
+ * Conditions in the database that need a person now. Cases that have an alert of another kind are left out.
  * $1: closes made before are old.
  */
 const FOUND = `

@@ -40,7 +40,7 @@ export interface AlertsNeeds {
   readonly observer: AlertsObserver
 }
 
-/** What a process has in memory about its bank. */
+/** State of the bank in a process's memory. */
 export interface BankLook {
   /** A circuit breaker of orders or charges is not closed. */
   readonly isBreakerOpen: boolean

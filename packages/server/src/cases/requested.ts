@@ -33,7 +33,7 @@ interface Requested extends Identified {
   /** The proposed decision. */
   readonly decision: CaseDecision
   readonly amountCents: bigint
-  /** What the decision executes, with the rule. */
+  /** The move that the decision executes, with its rule. */
   readonly facts: Document & { readonly rule: string }
 }
 

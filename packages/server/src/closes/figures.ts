@@ -393,7 +393,7 @@ export async function readFigures(queries: Queries, { day, ...bounds }: DayToClo
   return { ...figures, accounts, reservations: { count, cents } }
 }
 
-/** What a day that is over waits for. Instants in epoch milliseconds; `null`: none yet. */
+/** Conditions for closing a day that is over. Instants in epoch milliseconds; `null`: none yet. */
 export interface Readiness {
   /** The statement is read and matched up to here. */
   readonly readUntil: number | null

@@ -37,7 +37,7 @@ export function entryVersion(accountId: string, id: string): bigint | undefined 
 
 const VERSION_BITS = (1n << 62n) - 1n
 
-/** What a journal says happened; `null`: the specification has it no more. */
+/** Event that a journal records; `null`: the specification no longer has it. */
 export function journalMeaning(journal: string): string | null {
   const template: JournalTemplate | undefined = journals[journal as JournalKind]
   return template?.meaning ?? null

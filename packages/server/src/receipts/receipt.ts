@@ -14,7 +14,7 @@ export interface Receipt {
   readonly issuer: string
   readonly amount: string
   readonly at: string
-  /** What came back since. */
+  /** Amount returned since. */
   readonly returned: string | null
   readonly payer: Party
   readonly payee: Party

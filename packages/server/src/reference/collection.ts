@@ -56,7 +56,7 @@ function refundThatWaits(which: string): readonly Step[] {
 
 const SIMULATED_BANK: Folder = {
   name: 'At the simulated bank',
-  description: 'What can be done at no real bank. At the end it is a good bank again.',
+  description: 'Controls of the simulated bank; no real bank has them. The last one makes it answer normally again.',
   isOfSandbox: true,
   steps: [
     { id: 'getBankBehavior' },
@@ -100,7 +100,7 @@ const SIGNING_KEY: Folder = {
 const collectionPlan: readonly Folder[] = [
   {
     name: 'Key and webhook endpoint',
-    description: 'What every client begins with.',
+    description: 'The first requests of every client.',
     steps: [
       { id: 'generateApiKey' },
       { id: 'listApiKeys' },
@@ -136,7 +136,7 @@ const collectionPlan: readonly Folder[] = [
   },
   {
     name: 'Payment page',
-    description: 'What the payer’s browser opens. In production it may be off.',
+    description: 'The page that a payer’s browser opens. Off unless configured.',
     isOfSandbox: true,
     steps: [{ id: 'getPaymentPage' }, { id: 'getPaymentState' }],
   },
@@ -163,7 +163,7 @@ const collectionPlan: readonly Folder[] = [
   },
   {
     name: 'Books',
-    description: 'What is available, and every movement of it.',
+    description: 'The available balance and its movements.',
     steps: [
       { id: 'getBalance' },
       { id: 'listLedgerEntries' },
@@ -176,7 +176,7 @@ const collectionPlan: readonly Folder[] = [
   SIMULATED_BANK,
   {
     name: 'Operator',
-    description: 'What the operator does by hand. Each thing is undone by the next.',
+    description: 'Actions of operators. Each is undone by the next.',
     steps: [
       { id: 'getCashOutSwitch' },
       { id: 'setCashOutSwitch' },
@@ -209,7 +209,7 @@ const collectionPlan: readonly Folder[] = [
   },
   {
     name: 'Ends',
-    description: 'What the other requests need is ended by these, so that they stand last.',
+    description: 'Last, as they end what the other requests need.',
     steps: [
       { id: 'pauseWebhook' },
       { id: 'resumeWebhook' },

@@ -2,7 +2,7 @@ import { type Endpoint, errors, eventTypes, tags } from '@pixgate/spec'
 import { type Html, html } from '../platform/http/html.ts'
 import type { DocumentPage, Site } from './site.ts'
 
-/** What all pages have around their content: header, menu, search, policy. */
+/** Frame of all pages: header, menu, search, policy. */
 
 /** Language of a page. */
 export type Language = 'en' | 'pt-BR'

@@ -250,7 +250,7 @@ const PLACES = [
   ['/docs/erros', 'The same in Portuguese'],
   ['/openapi.json', 'The OpenAPI document, for client generators, viewers and tests'],
   ['/collection.json', 'The same as a collection for Postman, Bruno or Insomnia'],
-  ['/llms.txt', 'What a language model needs to know before it writes a client'],
+  ['/llms.txt', 'Instructions for a language model that writes a client'],
   ['/public-key', 'The key that verifies the signature of notifications'],
   ['/public-keys', 'All keys that may, by id: also the one that will sign next'],
   ['/healthz', 'Whether this process lives'],

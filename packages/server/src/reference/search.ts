@@ -4,7 +4,7 @@ import { ERRORS_PAGES } from './frame.ts'
 import { errorEntries, type Schema } from './pages.ts'
 import type { DocumentPage } from './site.ts'
 
-/** What the search of the pages finds: operations, notifications, errors, and the sections of the guides and tables. */
+/** Index for the search of the pages: operations, notifications, errors, and the sections of the guides and tables. */
 
 /** An answer of the search. */
 export interface Found {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Language } from './frame.ts'
 
-/** What `npm run prepare` built of the documents: look, search and guides. */
+/** Files that `npm run prepare` built for the documents: look, search and guides. */
 
 /** A heading of a document with the words below it. */
 export interface DocumentSection {

@@ -19,7 +19,7 @@ import type { AllowedNetwork } from '../platform/http-client/allowed-networks.ts
  */
 export type Reach = 'public' | 'inside'
 
-/** What limits the endpoints of one reach. */
+/** Limits for endpoints of one reach. */
 export interface Bounds {
   readonly urls: AllowedUrls
   readonly gate: AddressGate

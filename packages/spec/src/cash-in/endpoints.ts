@@ -156,7 +156,7 @@ export const getCashInQrCode = endpoint({
   query: Type.Object(
     {
       format: Type.Optional(
-        Type.Enum(['svg', 'png'], { description: 'Left out: the first of both that `Accept` names, else `svg`' }),
+        Type.Enum(['svg', 'png'], { description: 'Default: the first of both that `Accept` names, else `svg`' }),
       ),
       size: Type.Optional(
         Type.Integer({

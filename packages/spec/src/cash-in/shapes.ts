@@ -28,7 +28,7 @@ export const createCashInBody = Type.Object(
       {
         value: reais,
         externalId,
-        description: optionalText(limits.descriptionMaxLength, 'What the payer reads', TEXT_OF_LINES),
+        description: optionalText(limits.descriptionMaxLength, 'Text shown to the payer', TEXT_OF_LINES),
         expirationTime: optional(
           Type.Integer({
             minimum: limits.expirationMinSeconds,
@@ -88,7 +88,7 @@ export const cashInCreated = Type.Object(
   },
   {
     title: 'CashInCreated',
-    description: 'A charge just created. What is not known is left out.',
+    description: 'A charge just created. Unknown fields are absent.',
   },
 )
 

@@ -67,7 +67,7 @@ export const createCashOutFromQrCode = endpoint({
   scope: 'payout',
   tag: 'Cash-out',
   summary: 'Pay a Pix QR code',
-  description: `Asks the bank what the code asks for, sets value and fee aside and answers. ${RETRYING}`,
+  description: `Reads the code’s terms at the bank, reserves amount and fee, and answers. ${RETRYING}`,
   headers: { 'Idempotency-Key': idempotencyKey },
   body: createCashOutFromQrCodeBody,
   example: {

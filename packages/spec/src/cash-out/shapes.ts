@@ -20,7 +20,7 @@ import { type CashOutStatus, cashOut } from './machine.ts'
 
 const transactionShape = {
   externalId,
-  description: optionalText(limits.descriptionMaxLength, 'What the recipient reads', TEXT_OF_LINES),
+  description: optionalText(limits.descriptionMaxLength, 'Text shown to the recipient', TEXT_OF_LINES),
 }
 
 const recipientDocument = optionalText(
@@ -102,7 +102,7 @@ const createdToKey = {
 /** Answer to a creation. */
 export const cashOutCreated = Type.Object(createdToKey, {
   title: 'CashOutCreated',
-  description: 'A payout just accepted. What was not given is left out.',
+  description: 'A payout just accepted. Fields that were not given are absent.',
 })
 
 /** Answer to a creation by QR code. */
@@ -110,7 +110,7 @@ export const cashOutFromQrCodeCreated = Type.Object(
   { ...createdToKey, paymentType: Type.Literal('qrcode') },
   {
     title: 'QrCodeCashOutCreated',
-    description: 'A payout for a code just accepted. What was not given is left out.',
+    description: 'A payout for a code just accepted. Fields that were not given are absent.',
   },
 )
 
@@ -139,7 +139,7 @@ export const cashOutDetail = Type.Object(
     endToEndId: nullable(Type.String({ maxLength: 64 })),
     transactionId: nullable(Type.String({ maxLength: 128 })),
     feeAmountCents: cents(),
-    reversedCents: cents('What came back of it'),
+    reversedCents: cents('Amount that was returned to the merchant'),
     failureCode: nullable(Type.String({ maxLength: 64 })),
     failureReason: nullable(Type.String({ maxLength: 200 })),
     dispatchedAt: nullable(instant),

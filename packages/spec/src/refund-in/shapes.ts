@@ -50,7 +50,7 @@ export const refundInCreated = Type.Object(
   { ...created, status: firstStatus('PENDING' satisfies RefundInStatus), reason: Type.Optional(reason) },
   {
     title: 'RefundInCreated',
-    description: 'A refund just accepted. A reason that was not given is left out.',
+    description: 'A refund just accepted. A reason that was not given is absent.',
   },
 )
 
