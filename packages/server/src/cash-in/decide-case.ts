@@ -14,7 +14,7 @@ import { type Changes, follow, reasonOf, type Target } from '../engine/follow.ts
 import { type Decision, type Document, mergeDecisions, type State } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, cashInNotification, isCashIn, isOver } from './cash-in.ts'
-import { changesOfDecision, closesEmptiedCase } from './facts.ts'
+import { changesOfDecision, emptiedCaseIds } from './facts.ts'
 import { reportedPaymentsFact } from './reported.ts'
 import {
   creditedPayment,
@@ -346,7 +346,7 @@ function factsAfterDecision(
       const { s, l } = sharesOfReturn(cashIn, openCase)
       const borne = { ...(s > 0n && { suspendedCents: Number(s) }), ...(l > 0n && { gainCents: Number(l) }) }
       const facts = departureDecided(cashIn, openCase, evidence.returnId, { isDebited: true, ...borne })
-      return { facts, ...(s > 0n && closesEmptiedCase(cashIn, { facts }, cashIn.endToEndId ?? '')) }
+      return { facts, ...(s > 0n && { closes: emptiedCaseIds(cashIn, { facts }, cashIn.endToEndId ?? '') }) }
     }
     default:
       return { facts: factsWithoutJournal(cashIn, { kind, reference }, decision, row, nowMs) }

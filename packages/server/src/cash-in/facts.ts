@@ -1,7 +1,7 @@
 import { openCaseIds } from '../engine/cases.ts'
 import { type Changes, reasonAfter, reasonOf, type Target } from '../engine/follow.ts'
-import { ANSWERED, notFound } from '../operations/attempts.ts'
-import { failure } from '../operations/orders.ts'
+import { notFoundFacts, OUTCOME_KNOWN } from '../operations/attempts.ts'
+import { failureFacts } from '../operations/orders.ts'
 import {
   type CashIn,
   type CashInEvent,
@@ -32,26 +32,26 @@ import { afterQuery, nextDueAt, queryDelayMs, restingDueAt } from './schedule.ts
 
 /** Facts after an input, and the time of the next work. */
 export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
-  const changes = withQueryAndCases(cashIn, input, ownChanges(cashIn, input, row, nowMs), row, nowMs)
+  const changes = withQueryAndCases(cashIn, input, changesByInput(cashIn, input, row, nowMs), row, nowMs)
   if (input.on !== 'work.done') return withDueAt(cashIn, changes, row, nowMs)
   const { dueAt, facts } = afterQuery(cashInAfter(cashIn, changes, row), input, nowMs)
   return { ...changes, dueAt, facts: { ...changes.facts, ...facts } }
 }
 
 /** Changes of an operator's decision, with the time of the next work. */
-export function changesOfDecision(cashIn: CashIn, own: Changes, row: Target<CashIn>, nowMs: number): Changes {
-  return withDueAt(cashIn, withQueryAndCases(cashIn, { on: 'work.requested' }, own, row, nowMs), row, nowMs)
+export function changesOfDecision(cashIn: CashIn, decided: Changes, row: Target<CashIn>, nowMs: number): Changes {
+  return withDueAt(cashIn, withQueryAndCases(cashIn, { on: 'work.requested' }, decided, row, nowMs), row, nowMs)
 }
 
 function withQueryAndCases(
   cashIn: CashIn,
   input: CashInEvent,
-  own: Changes,
+  changes: Changes,
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
   const query = row.asks ? queryRequested(cashIn, input, nowMs) : {}
-  return withCases(cashIn, row, { ...own, ...query, facts: { ...own.facts, ...query.facts } })
+  return withCases(cashIn, row, { ...changes, ...query, facts: { ...changes.facts, ...query.facts } })
 }
 
 function cashInAfter(cashIn: CashIn, { facts, expiresAt }: Changes, row: Target<CashIn>): CashIn {
@@ -69,21 +69,22 @@ function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs:
 function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Changes {
   if (row.opens === 'payment_unconfirmed') return { ...changes, facts: { ...changes.facts, isPaymentCaseOpen: true } }
   const facts: CashInFacts = { ...cashIn.facts, ...changes.facts }
-  const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
-  const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(reportedPayments(facts)).length === 0
-  if (!isEnded && !isConfirmed) return changes
+  const isEndKnown = facts.isEndCaseOpen === true && row.to !== 'PENDING'
+  const isPaymentResolved = facts.isPaymentCaseOpen === true && Object.keys(reportedPayments(facts)).length === 0
+  if (!isEndKnown && !isPaymentResolved) return changes
   return {
     ...changes,
     facts: {
       ...changes.facts,
-      ...(isEnded ? { isEndCaseOpen: false } : {}),
-      ...(isConfirmed ? { isPaymentCaseOpen: false } : {}),
+      ...(isEndKnown ? { isEndCaseOpen: false } : {}),
+      ...(isPaymentResolved ? { isPaymentCaseOpen: false } : {}),
     },
     closes: [
       ...(changes.closes ?? []),
       ...openCaseIds(
         cashIn,
-        ({ kind }) => (isEnded && kind === 'charge_unclear') || (isConfirmed && kind === 'payment_unconfirmed'),
+        ({ kind }) =>
+          (isEndKnown && kind === 'charge_unclear') || (isPaymentResolved && kind === 'payment_unconfirmed'),
       ),
     ],
   }
@@ -99,7 +100,7 @@ function queryRequested({ dueAt }: CashIn, input: CashInEvent, nowMs: number): C
 }
 
 /** Changes that the input itself makes. A `dueAt` here replaces the one that the state implies. */
-function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
+function changesByInput(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
   switch (input.on) {
     case 'cancel.requested':
       return { facts: { cancelRequested: { ...input.by, at: nowMs }, ...cancelledFacts(row) } }
@@ -128,7 +129,7 @@ function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
     case 'charge.accepted':
       return row.reason === 'conflict' ? {} : factsAfterAcceptance(cashIn, input, row)
     case 'charge.rejected':
-      return row.to === 'FAILED' ? { facts: failure(input) } : {}
+      return row.to === 'FAILED' ? { facts: failureFacts(input) } : {}
     case 'charge.not_sent':
     case 'charge.unknown':
       if (row.opens === 'charge_unclear') return {}
@@ -144,7 +145,7 @@ function ownChanges(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, now
       return {}
     case 'charge.not_found':
       if (row.to === 'EXPIRED') return expiryChanges(cashIn.facts, input.isSwept, nowMs)
-      return { facts: { ...notFound(cashIn.facts, input.askedAt), ...cancelledFacts(row) } }
+      return { facts: { ...notFoundFacts(cashIn.facts, input.askedAt), ...cancelledFacts(row) } }
     case 'partner.confirmed':
       return factsAfterPayment(cashIn, input, row, nowMs)
     case 'partner.failed':
@@ -165,9 +166,9 @@ function factsAfterAcceptance(
     ...(expiresAt === undefined ? {} : { expiresAt }),
     facts: {
       ...(pixCode === undefined ? {} : { pixCode }),
-      ...(stampOffsetMs ? { stampOffsetMs } : {}),
+      ...(stampOffsetMs === undefined ? {} : { stampOffsetMs }),
       ...clearedNotFound(facts),
-      ...(to === 'PENDING' ? ANSWERED : {}),
+      ...(to === 'PENDING' ? OUTCOME_KNOWN : {}),
     },
   }
 }
@@ -185,11 +186,11 @@ function factsAfterFailure(
     return { facts: reportedFailureFact({ errorCode, errorMessage, occurredAt }) }
   }
   return {
-    ...(cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}),
+    ...firstTransactionId(cashIn, transactionId),
     ...(row.to === 'FAILED'
       ? {
           facts: {
-            ...failure(failureOf(cashIn, input)),
+            ...failureFacts(failureOf(cashIn, input)),
             ...(reportedFailure(cashIn.facts) ? reportedFailureFact(null) : {}),
           },
         }
@@ -197,10 +198,15 @@ function factsAfterFailure(
   }
 }
 
+/** The bank's id of a charge that had none yet. */
+function firstTransactionId(cashIn: CashIn, transactionId: string | null): Pick<Changes, 'transactionId'> {
+  return cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}
+}
+
 const CANCELLED_BY_MERCHANT = { errorCode: 'cancelled_by_merchant', errorMessage: null } as const
 
 function cancelledFacts({ to }: Target<CashIn>): CashInFacts {
-  return to === 'FAILED' ? failure(CANCELLED_BY_MERCHANT) : {}
+  return to === 'FAILED' ? failureFacts(CANCELLED_BY_MERCHANT) : {}
 }
 
 /** @source rules#cash-in.cancel.4 */
@@ -221,7 +227,7 @@ function unsentAfterClaim({ unsent }: CashInFacts): CashInFacts {
 function expiryChanges({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: number): Changes {
   return {
     facts: {
-      ...ANSWERED,
+      ...OUTCOME_KNOWN,
       ...(leaseUntil == null ? {} : { leaseUntil: null }),
       ...(isSwept ? {} : { expiredAt: nowMs }),
     },
@@ -244,9 +250,9 @@ function factsAfterPayment(
     const reported = reportedPaymentAfter(known, payment, nowMs)
     return { facts: reportedPaymentsFact({ ...othersReported, [payment.endToEndId]: reported }) }
   }
-  const settled = known === undefined ? {} : reportedPaymentsFact(othersReported)
+  const noLongerReported = known === undefined ? {} : reportedPaymentsFact(othersReported)
   const payments = { ...cashIn.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
-  const ids = cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}
+  const ids = firstTransactionId(cashIn, transactionId)
   if (row.posts === 'cash_in_paid') {
     const { name, document, ispb } = payment.payer
     return {
@@ -258,52 +264,50 @@ function factsAfterPayment(
         payerName: name ?? null,
         payerDocument: document ?? null,
         payerIspb: ispb ?? null,
-        ...settled,
-        ...ANSWERED,
+        ...noLongerReported,
+        ...OUTCOME_KNOWN,
       },
     }
   }
   if (row.opens === 'movement_elsewhere') {
     const elsewhere = { ...cashIn.facts.elsewhere, [payment.endToEndId]: Number(payment.valueCents) }
-    return { ...ids, facts: { elsewhere, ...settled } }
+    return { ...ids, facts: { elsewhere, ...noLongerReported } }
   }
-  return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...settled } }
+  return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...noLongerReported } }
 }
 
 /**
- * A return reported without an id closes its own case; the last held return closes the common one.
+ * Cases that end with a known return: of one reported without an id its own case, of the last held one the common case.
  * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
  */
-function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> {
+function caseIdsOfReturn(cashIn: CashIn, returnId: string): readonly string[] {
   if (unnamedReturn(cashIn, returnId)) {
-    return { closes: openCaseIds(cashIn, (open) => open.rule === UNNAMED && open.reference === returnId) }
+    return openCaseIds(cashIn, (open) => open.rule === UNNAMED && open.reference === returnId)
   }
   const held = returnsInDoubt(cashIn).filter(([, { heldCents, isInCase }]) => heldCents !== undefined || isInCase)
   const isLast = held.length === 1 && held[0]?.[0] === returnId
-  return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
+  return isLast ? openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') : []
 }
 
 function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn>, nowMs: number): Changes {
   const changes = withReturnsDueAt(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
-  if (event.on === 'return.known') return { ...changes, ...casesClosed(cashIn, event.returnId) }
-  const payment = takenFromSuspense(cashIn, event, row)
-  return payment === undefined ? changes : { ...changes, ...closesEmptiedCase(cashIn, changes, payment) }
+  if (event.on === 'return.known') return { ...changes, closes: caseIdsOfReturn(cashIn, event.returnId) }
+  const payment = paymentLeavingSuspense(cashIn, event, row)
+  return payment === undefined ? changes : { ...changes, closes: emptiedCaseIds(cashIn, changes, payment) }
 }
 
 /** End-to-end id of the payment whose suspense an event reduces. */
-function takenFromSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target<CashIn>): string | undefined {
+function paymentLeavingSuspense(cashIn: CashIn, event: RefundEvent, { posts }: Target<CashIn>): string | undefined {
   if (event.on === 'refund.confirmed' || event.on === 'refund.released') return event.payment
   if (event.on !== 'return.told' || posts !== 'arrival_returned') return undefined
   return returnedPayment(cashIn, event.endToEndId ?? null) ?? undefined
 }
 
-/** Closes the case of a payment once none of it is in suspense. @source rules#cash-in.refunds.12 */
-export function closesEmptiedCase(cashIn: CashIn, { facts }: Changes, payment: string): Pick<Changes, 'closes'> {
+/** The case of a payment of which nothing is left in suspense after the changes. @source rules#cash-in.refunds.12 */
+export function emptiedCaseIds(cashIn: CashIn, { facts }: Changes, payment: string): readonly string[] {
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
-  if (suspendedCents(after, payment) !== 0n || returningCents(after, payment) > 0n) return {}
-  return {
-    closes: openCaseIds(cashIn, ({ kind, reference }) => kind === 'payment_in_suspense' && reference === payment),
-  }
+  if (suspendedCents(after, payment) !== 0n || returningCents(after, payment) > 0n) return []
+  return openCaseIds(cashIn, ({ kind, reference }) => kind === 'payment_in_suspense' && reference === payment)
 }
 
 /** Events of refunds and returns never postpone work that is due. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type DecisionGuard, type GuardOf, limits, cashIn as machine } from '@pixgate/spec'
 import { follow, type NotificationDraft } from '../engine/follow.ts'
 import { type Decision, type Document, mergeDecisions } from '../engine/operation.ts'
-import { isProvenNotFound, notFound } from '../operations/attempts.ts'
+import { isProvenNotFound, notFoundFacts } from '../operations/attempts.ts'
 import { own } from '../platform/own.ts'
 import {
   bookedAmount,
@@ -216,7 +216,7 @@ const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'absence is proven': ({ cashIn: { facts, createdAt }, input }) => {
     if (input.on !== 'charge.not_found') return false
     const lastAttemptAt = facts.lastAttemptAt ?? createdAt + limits.abandonedIntentMs
-    return isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt), lastAttemptAt })
+    return isProvenNotFound({ ...facts, ...notFoundFacts(facts, input.askedAt), lastAttemptAt })
   },
   'no byte of it was sent': ({ cashIn }) => cashIn.facts.unsent === 'proven',
   'its cancellation is requested': ({ cashIn }) => isCancelRequested(cashIn),

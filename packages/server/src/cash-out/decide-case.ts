@@ -3,9 +3,9 @@ import { deciderBy, endedBy, isKeptInDoubt, movementsNamed, occurredAtOf, ordere
 import type { DecidableCase, DecisionInput } from '../cases/case.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
-import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
+import { mayStillArrive, OUTCOME_KNOWN } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
-import { changesByMove, failure } from '../operations/orders.ts'
+import { changesByMove, failureFacts } from '../operations/orders.ts'
 import {
   type CashOut,
   type CashOutFacts,
@@ -137,7 +137,7 @@ function decideCase(
   const allowances = countedBy(cashOut, decision, leftCents(cashOut.facts), nowMs)
   const ending = (after: CashOut) => ({
     holds: (guard: Guard) => holdsFor({ ...given, cashOut: after, isKnown: false }, guard),
-    changes: (row: Target<CashOut>) => changesOfDecision(after, row.asks ? {} : { facts: ANSWERED }, row, nowMs),
+    changes: (row: Target<CashOut>) => changesOfDecision(after, row.asks ? {} : { facts: OUTCOME_KNOWN }, row, nowMs),
   })
   return endedBy(machine, openCase, { ...decision, allowances }, ending, nowMs)
 }
@@ -172,7 +172,7 @@ function factsAfterDecision(
     }
     case 'cash_out_released':
       return {
-        facts: { ...failure({ errorCode: 'decided_by_operator', errorMessage: null }), isReleased: true },
+        facts: { ...failureFacts({ errorCode: 'decided_by_operator', errorMessage: null }), isReleased: true },
         givesUpExclusiveKey: true,
       }
     case 'payout_left_in_suspense': {
@@ -209,7 +209,7 @@ function factsAfterDecision(
 
 function confirmedFacts(confirmedAt: number): CashOutFacts {
   const unknownRecipient = { recipientName: null, recipientDocument: null, recipientIspb: null }
-  return { confirmedAt, partnerFeeCents: null, isReleased: false, ...unknownRecipient, ...ANSWERED }
+  return { confirmedAt, partnerFeeCents: null, isReleased: false, ...unknownRecipient, ...OUTCOME_KNOWN }
 }
 
 /** Releases the amount held again for it. */

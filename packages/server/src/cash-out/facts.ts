@@ -1,8 +1,8 @@
 import { limits } from '@pixgate/spec'
 import { type Changes, reasonOf, type Target } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
-import { ANSWERED, planOfOrder, pollDelayMs, queryDelayMs, stepBy } from '../operations/attempts.ts'
-import { changesByMove, factsAfterOrderInput, failure } from '../operations/orders.ts'
+import { OUTCOME_KNOWN, planOfOrder, pollDelayMs, queryDelayMs, stepBy } from '../operations/attempts.ts'
+import { changesByMove, factsAfterOrderInput, failureFacts } from '../operations/orders.ts'
 import { approvalDeadline, approved, isAwaitingApproval } from './approval.ts'
 import {
   afterRepeatedReturn,
@@ -51,11 +51,11 @@ function factsAfter(
       return {
         facts:
           row.to === 'RELEASED'
-            ? failure({ errorCode: 'pix_code_changed', errorMessage: null })
+            ? failureFacts({ errorCode: 'pix_code_changed', errorMessage: null })
             : approved(cashOut, input, nowMs),
       }
     case 'operator.refused':
-      return { facts: failure({ errorCode: refusedCode(cashOut), errorMessage: null }) }
+      return { facts: failureFacts({ errorCode: refusedCode(cashOut), errorMessage: null }) }
     default: {
       const after = factsAfterOrderInput(input, cashOut, row.to, restingDueAt(cashOut, nowMs), nowMs)
       if (input.on !== 'send.claimed') return after
@@ -97,7 +97,7 @@ function factsAfterMovement(
       recipientName: movement.recipient?.name ?? null,
       recipientDocument: movement.recipient?.document ?? null,
       recipientIspb: movement.recipient?.ispb ?? null,
-      ...ANSWERED,
+      ...OUTCOME_KNOWN,
     },
   }
 }

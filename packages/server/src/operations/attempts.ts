@@ -36,7 +36,8 @@ export interface SendFacts extends MadeByFact, KeyCapsFact, ReasonFact, StatusQu
   readonly notFoundAt?: number | null
 }
 
-export const ANSWERED = { unknownSince: null } as const
+/** The bank's answer is missing no longer. */
+export const OUTCOME_KNOWN = { unknownSince: null } as const
 
 /** Time between a claim and the first byte; later the send is abandoned. @source failure-modes#CO-40 */
 export const SEND_WITHIN_MS = 2_000
@@ -152,11 +153,11 @@ export function unanswered({ questions = 0, unknownSince }: SendFacts, nowMs: nu
 }
 
 /**
- * Records «not found». A query claimed before the last attempt proves nothing about it, and an answer nothing about the
- * time after its query.
+ * Facts after the answer «not found». A query claimed before the last attempt proves nothing about it, and an answer
+ * nothing about the time after its query.
  * @param askedAt claim time of the query
  */
-export function notFound(
+export function notFoundFacts(
   facts: Pick<SendFacts, 'lastAttemptAt' | 'notFoundSince'>,
   askedAt: number,
 ): Pick<SendFacts, 'notFoundSince' | 'notFoundAt'> {

@@ -13,7 +13,6 @@ import {
 import type { Clock } from '../platform/clock.ts'
 import {
   type Again,
-  ANSWERED,
   type Asking,
   afterAnswer,
   attempted,
@@ -24,7 +23,8 @@ import {
   isRepeatableAgain,
   isUnansweredTooLong,
   nextDueAt,
-  notFound,
+  notFoundFacts,
+  OUTCOME_KNOWN,
   queryRequested,
   retryDelayMs,
   type SendFacts,
@@ -182,7 +182,7 @@ const ORDER_GUARDS: Readonly<Record<OrderGuard, (given: OrderGiven) => boolean>>
   'the statement shows it': ({ order: { facts } }) => facts.isShown === true,
   'absence is proven': ({ order: { facts }, input }) =>
     is(input, 'partner.not_found') &&
-    isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }, input.steadySince),
+    isProvenNotFound({ ...facts, ...notFoundFacts(facts, input.askedAt) }, input.steadySince),
   'it may be sent again': ({ order: { facts }, input, nowMs }) =>
     is(input, 'partner.not_found') && isRepeatable(facts, input.windowMs, nowMs),
 }
@@ -242,9 +242,9 @@ export function factsAfterOrderInput(
     case 'send.claimed':
       return { dueAt: nowMs + input.leaseMs, facts: attempted(facts, nowMs, input.leaseMs) }
     case 'send.accepted':
-      return { facts: { isAccepted: true, ...(to === 'DISPATCHED' || to === 'PENDING' ? ANSWERED : {}) } }
+      return { facts: { isAccepted: true, ...(to === 'DISPATCHED' || to === 'PENDING' ? OUTCOME_KNOWN : {}) } }
     case 'send.rejected': {
-      if (to === 'FAILED') return { facts: failure(input) }
+      if (to === 'FAILED') return { facts: failureFacts(input) }
       const { errorCode, errorMessage } = input
       // Another attempt may have arrived: the order is not sent again.
       return { facts: facts.isAccepted || ENDED.has(to) ? {} : { refusal: { errorCode, errorMessage } } }
@@ -260,13 +260,13 @@ export function factsAfterOrderInput(
     case 'send.contradicted':
       return {}
     case 'partner.failed':
-      return { facts: to === 'FAILED' ? failure(input) : {} }
+      return { facts: to === 'FAILED' ? failureFacts(input) : {} }
     case 'partner.not_found':
       return {
         facts: {
-          ...notFound(facts, input.askedAt),
+          ...notFoundFacts(facts, input.askedAt),
           ...(ENDED.has(to) ? {} : unanswered(facts, nowMs)),
-          ...(to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
+          ...(to === 'FAILED' ? failureFacts(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
         },
       }
     case 'work.requested':
@@ -283,19 +283,19 @@ export function factsAfterOrderInput(
     case 'clock.overdue':
       return { dueAt: nowMs, facts: { isOverdue: true } }
     case 'clock.released':
-      return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
+      return { facts: failureFacts({ errorCode: 'never_sent', errorMessage: null }) }
   }
 }
 
 /** Facts of a failed order: its reservation is released. */
-export function failure({
+export function failureFacts({
   errorCode,
   errorMessage,
 }: {
   readonly errorCode: string
   readonly errorMessage: string | null
 }) {
-  return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
+  return { failureCode: errorCode, failureReason: errorMessage, ...OUTCOME_KNOWN }
 }
 
 const CALL_ENDS = new Set<OrderInput['on']>([

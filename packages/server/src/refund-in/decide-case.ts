@@ -4,9 +4,9 @@ import type { DecidableCase, DecisionInput } from '../cases/case.ts'
 import { bookedReturn, type RefundEvent } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { type Decision, type Journal, mergeDecisions, type State } from '../engine/operation.ts'
-import { ANSWERED, mayStillArrive } from '../operations/attempts.ts'
+import { mayStillArrive, OUTCOME_KNOWN } from '../operations/attempts.ts'
 import { countedBy } from '../operations/caps.ts'
-import { changesByMove, failure } from '../operations/orders.ts'
+import { changesByMove, failureFacts } from '../operations/orders.ts'
 import { own } from '../platform/own.ts'
 import { holderIn } from './commands.ts'
 import { planOf, restingDueAt } from './facts.ts'
@@ -130,7 +130,7 @@ function decideCase(
   const allowances = countedBy(refund, decision, leftCents(refund.facts), nowMs)
   const ending = (after: RefundIn) => ({
     holds: (guard: Guard) => holdsFor({ ...given, refund: after, isKnown: false }, guard),
-    changes: (row: Target<RefundIn>) => changesOfDecision(after, row.asks ? {} : { facts: ANSWERED }, row, nowMs),
+    changes: (row: Target<RefundIn>) => changesOfDecision(after, row.asks ? {} : { facts: OUTCOME_KNOWN }, row, nowMs),
   })
   return endedBy(machine, openCase, withHolder(refund, { ...decision, allowances }, state, nowMs), ending, nowMs)
 }
@@ -189,16 +189,16 @@ function factsAfterDecision(
   switch (posts) {
     case 'refund_in_confirmed': {
       const returns = { ...facts.returns, [returnId]: Number(refund.valueCents) }
-      return { returns, returnId, confirmedAt: nowMs, ...ANSWERED }
+      return { returns, returnId, confirmedAt: nowMs, ...OUTCOME_KNOWN }
     }
     case 'refund_in_released':
-      return failure({ errorCode: 'decided_by_operator', errorMessage: null })
+      return failureFacts({ errorCode: 'decided_by_operator', errorMessage: null })
     case 'refund_left_in_suspense': {
       return {
         returnId: reference,
         confirmedAt: occurredAtOf(openCase.facts, nowMs),
         ...givenBack(refund),
-        ...ANSWERED,
+        ...OUTCOME_KNOWN,
       }
     }
     case 'left_written_off': {

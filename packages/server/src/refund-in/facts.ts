@@ -2,8 +2,8 @@ import { limits } from '@pixgate/spec'
 import { ownReference } from '../cash-in/index.ts'
 import { type Changes, reasonOf, type Target } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
-import { ANSWERED, planOfOrder, pollDelayMs, queryDelayMs, stepBy } from '../operations/attempts.ts'
-import { changesByMove, factsAfterOrderInput, failure } from '../operations/orders.ts'
+import { OUTCOME_KNOWN, planOfOrder, pollDelayMs, queryDelayMs, stepBy } from '../operations/attempts.ts'
+import { changesByMove, factsAfterOrderInput, failureFacts } from '../operations/orders.ts'
 import {
   type Holder,
   isOfAnotherPayment,
@@ -56,7 +56,7 @@ function factsAfter(
     case 'partner.confirmed':
       return { facts: factsAfterReturn(refund, input, row, heldCents) }
     case 'operator.refused':
-      return { facts: failure({ errorCode: 'refused_by_operator', errorMessage: null }) }
+      return { facts: failureFacts({ errorCode: 'refused_by_operator', errorMessage: null }) }
     default: {
       const after = factsAfterOrderInput(input, refund, row.to, restingDueAt(refund, nowMs), nowMs)
       return input.on === 'send.not_sent' && needsOperator(refund) ? { ...after, dueAt: refund.dueAt } : after
@@ -76,7 +76,7 @@ function factsAfterReturn(
   if (posts === undefined) return {}
   const { returnId, valueCents, occurredAt } = returned
   const returns = { ...facts.returns, [returnId]: Number(valueCents) }
-  if (posts === 'refund_in_confirmed') return { returns, returnId, confirmedAt: occurredAt, ...ANSWERED }
+  if (posts === 'refund_in_confirmed') return { returns, returnId, confirmedAt: occurredAt, ...OUTCOME_KNOWN }
   const unnamed = isUnnamed ? { unnamedReturnId: returnId } : {}
   const again = posts === 'left_after_release' ? { heldAgainCents: Number(heldCents) } : {}
   return { returns, ...unnamed, ...again }

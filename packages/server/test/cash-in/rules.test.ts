@@ -571,6 +571,13 @@ test('[cash-in.states.13] [cash-in.refunds.11] what another operation has is not
   assert.equal(decideCashIn(known, { ...returned, valueCents: 29_99n }, NOW).cases?.[0]?.kind, 'bank_contradicts')
 })
 
+test('[api-pix.17] the offset measured at the creation of a charge is kept with it, zero too', () => {
+  for (const stampOffsetMs of [0, -10_800_000]) {
+    const accepted = after(at('PENDING'), { ...INPUTS['charge.accepted'], stampOffsetMs })
+    assert.equal(accepted.facts.stampOffsetMs, stampOffsetMs)
+  }
+})
+
 test('[cash-in.states.15] what the bank says while its answer is missing counts: said again, absence is proven', () => {
   const before = at(NO_ANSWER, { expiresAt: NOW - 120_000, facts: { ...CHARGED, lastAttemptAt: NOW - 1_000_000 } })
   const once = decideCashIn(before, { ...NOT_FOUND, askedAt: NOW - 60_000 }, NOW - 60_000).outcome.cashIn

@@ -5,7 +5,7 @@ import {
   isProvenNotFound,
   isUnsent,
   leaseMsFor,
-  notFound,
+  notFoundFacts,
   type SendFacts,
 } from '../../src/operations/attempts.ts'
 import { inputsWithoutOrder, inputWithoutOrder } from '../../src/operations/orders.ts'
@@ -25,7 +25,7 @@ test('[CO-10] [P6] nothing was sent only where there was an attempt and no byte 
 /** The bank is asked at these times after the last attempt and does not know the order. */
 function asked(...times: readonly number[]): SendFacts {
   let facts = attempted({}, AT, LEASE_MS)
-  for (const ms of times) facts = { ...facts, ...notFound(facts, AT + ms) }
+  for (const ms of times) facts = { ...facts, ...notFoundFacts(facts, AT + ms) }
   return facts
 }
 
@@ -33,7 +33,7 @@ test('[P6] another attempt starts the proof anew, and what the bank had is never
   const proven = asked(4 * MINUTE, 5 * MINUTE)
   const again = { ...proven, ...attempted(proven, AT + 6 * MINUTE, LEASE_MS) }
   assert.equal(isProvenNotFound(again), false)
-  assert.equal(isProvenNotFound({ ...again, ...notFound(again, AT + 12 * MINUTE) }), false, 'told once since')
+  assert.equal(isProvenNotFound({ ...again, ...notFoundFacts(again, AT + 12 * MINUTE) }), false, 'told once since')
   assert.equal(isProvenNotFound({ ...proven, isAccepted: true }), false)
 })
 
