@@ -2,7 +2,7 @@ import { type Endpoint, generateApiKey, getMetrics, limits, Refusal, roleInclude
 import type { Clock } from '../platform/clock.ts'
 import { secretsEqual, sha256Hex } from '../platform/crypto.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
-import { networkOf } from '../platform/networks.ts'
+import { clientNetworkOf } from '../platform/networks.ts'
 import type { OnPreviousSecretUsed } from '../platform/secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts'
 import {
@@ -61,7 +61,7 @@ export function createApiKeyAuthenticator(options: AuthenticatorOptions): Authen
   }
 
   async function lookUpForStranger(hash: string, address: string): Promise<Credential | undefined> {
-    const owner = networkOf(address)
+    const owner = clientNetworkOf(address)
     const waitMs = strangers.take(owner)
     if (waitMs > 0) {
       reports.apiKey('throttled', address)

@@ -12,7 +12,7 @@ import type { Clock } from '../platform/clock.ts'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Caller } from '../platform/http/handler.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
-import { type Networks, networksOf } from '../platform/networks.ts'
+import { type NetworkList, networkList } from '../platform/networks.ts'
 
 /**
  * Format of keys and tokens: prefix, secret, checksum. The checksum recognises junk without a query, and a leaked key
@@ -179,7 +179,7 @@ export interface Credential {
   /** Epoch milliseconds; `null`: never. */
   readonly expiresAt: number | null
   /** Allowed networks; absent: any. */
-  readonly networks?: Networks
+  readonly networks?: NetworkList
 }
 
 function credentialOf(found: FoundCredential): Credential {
@@ -201,7 +201,7 @@ function credentialOf(found: FoundCredential): Credential {
     },
     isDeactivated,
     expiresAt,
-    ...(cidrs && { networks: networksOf(cidrs) }),
+    ...(cidrs && { networks: networkList(cidrs) }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { limits, Refusal } from '@pixgate/spec'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
-import { networkOf } from '../platform/networks.ts'
+import { clientNetworkOf } from '../platform/networks.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 
@@ -26,7 +26,7 @@ export function createWrongTokens(clock: Clock): WrongTokens {
   return {
     refusal: (address) => {
       // A blocked address does not use up the total budget.
-      const waitMs = ofAddress.take(networkOf(address)) || ofAll.take('all')
+      const waitMs = ofAddress.take(clientNetworkOf(address)) || ofAll.take('all')
       return waitMs > 0 ? rateLimited(waitMs) : new Refusal('unauthorized')
     },
   }

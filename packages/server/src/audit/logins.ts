@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import { networkOf } from '../platform/networks.ts'
+import { clientNetworkOf } from '../platform/networks.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 import { insertAudit, insertLogin, type Operator, operatorOf } from './trail.ts'
 
@@ -143,7 +143,7 @@ function createLoginRows({ database, clock, ids }: LoginDependencies): LoginRows
 
   return {
     record: async (operator) => {
-      const name = `${operator.actor} ${networkOf(operator.address)}`
+      const name = `${operator.actor} ${clientNetworkOf(operator.address)}`
       if (clock.now() < (known.get(name) ?? 0)) return true
       const writing = underWay.get(name)
       if (writing) return writing

@@ -6,7 +6,7 @@ import { type Database, statement } from '../platform/db/database.ts'
 import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { isPassing } from '../platform/http/server.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
-import { networkOf } from '../platform/networks.ts'
+import { clientNetworkOf } from '../platform/networks.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 import { lookOf } from './look.ts'
 import { chargePage, otherPage, pageStateOf } from './page.ts'
@@ -40,7 +40,7 @@ export function createPaymentPageHandlers(needs: PaymentPageNeeds): PageHandlers
     bucketsMax: ADDRESSES_MAX,
   })
   const secondsToWait = ({ remoteAddress }: RequestContext) =>
-    Math.ceil(requests.take(networkOf(remoteAddress)) / 1_000)
+    Math.ceil(requests.take(clientNetworkOf(remoteAddress)) / 1_000)
   const find = async (token: string) => {
     const id = tokens.idOf(token)
     return id === undefined ? undefined : store.get(id)

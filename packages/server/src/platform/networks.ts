@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-export interface Networks {
+export interface NetworkList {
   /** Whether an address is in one of the networks. Other texts are in none. */
   include(address: string): boolean
 }
@@ -19,21 +19,25 @@ export function isNetwork(text: string): boolean {
 }
 
 /** Builds the list from texts that pass {@link isNetwork}. */
-export function networksOf(texts: readonly string[]): Networks {
-  const list = new BlockList()
-  for (const { address, length, family } of texts.map(subnetOf)) list.addSubnet(address, length, family)
+export function networkList(texts: readonly string[]): NetworkList {
+  const list = blockListOf(texts)
   return {
     include: (given) => {
       const address = plainAddress(given)
-      return address !== undefined && list.check(address, familyOf(address))
+      return address !== undefined && list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
     },
   }
 }
 
+function blockListOf(texts: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const { address, prefixLength, family } of texts.map(subnetOf)) list.addSubnet(address, prefixLength, family)
+  return list
+}
+
 interface Subnet {
   readonly address: string
-  /** Of its prefix. */
-  readonly length: number
+  readonly prefixLength: number
   readonly family: 'ipv4' | 'ipv6'
   readonly list: BlockList
 }
@@ -41,25 +45,27 @@ interface Subnet {
 /** Reads a text that passes {@link isNetwork}. A network of mapped addresses becomes one of IPv4. */
 function subnetOf(text: string): Subnet {
   const [given = '', prefix] = text.split('/')
-  const bits = Number(prefix ?? bitsOf(given))
+  const prefixLength = Number(prefix ?? bitsOf(given))
   const address = plainAddress(given) ?? given
-  const isMapped = isIP(given.replace(/%.*$/, '')) === 6 && isIP(address) === 4
-  // A mapped network wider than all of IPv4 can only match IPv4.
-  return subnet(address, isMapped ? Math.max(0, bits - MAPPED_BITS) : bits)
+  const isMapped = isIP(withoutZone(given)) === 6 && isIP(address) === 4
+  // A prefix shorter than that of the mapped addresses stands for all of IPv4.
+  return subnet(address, isMapped ? Math.max(0, prefixLength - MAPPED_BITS) : prefixLength)
 }
 
-function subnet(address: string, length: number): Subnet {
+function subnet(address: string, prefixLength: number): Subnet {
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
   const list = new BlockList()
-  list.addSubnet(address, length, familyOf(address))
-  return { address, length, family: familyOf(address), list }
+  list.addSubnet(address, prefixLength, family)
+  return { address, prefixLength, family, list }
+}
+
+/** `fe80::1%eth0` names an interface of the machine as the address's zone. */
+function withoutZone(text: string): string {
+  return text.replace(/%.*$/s, '')
 }
 
 function bitsOf(address: string): number {
   return { 0: -1, 4: IPV4_BITS, 6: IPV6_BITS }[isIP(address)] ?? -1
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 4 ? 'ipv4' : 'ipv6'
 }
 
 /** An IPv4 address mapped into IPv6, as a dual-stack socket reports it, in the spelling of a URL. */
@@ -70,7 +76,7 @@ const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
  * proxy may forward.
  */
 export function plainAddress(text: string): string | undefined {
-  const [address = ''] = text.split('%')
+  const address = withoutZone(text)
   if (isIP(address) !== 6) return isIP(address) === 4 ? address : undefined
   const plain = URL.parse(`http://[${address}]`)?.hostname.slice(1, -1)
   const [, high, low] = MAPPED.exec(plain ?? '') ?? []
@@ -84,7 +90,7 @@ export function plainAddress(text: string): string | undefined {
  * can choose freely among the rest. All other texts share one key.
  * @source rules#strangers.1, rules#api-keys.12
  */
-export function networkOf(text: string): string {
+export function clientNetworkOf(text: string): string {
   const address = plainAddress(text)
   if (address === undefined) return 'no address'
   return address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address
@@ -96,53 +102,98 @@ function groupsOf(address: string): readonly string[] {
   return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail]
 }
 
-/** Maximum of public addresses in a list: one /8 of IPv4, one /19 of IPv6. */
-const IPV4_MAX = 2 ** 24
-const IPV6_MAX = 2 ** 109
+/** Networks for private use. They have no loopback, link-local, unspecified, multicast or public address. */
+export const PRIVATE_USE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'] as const
 
-/** Private networks, which may be listed whole. */
-const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']
-  .concat(['::1', 'fc00::/7', 'fe80::/10'])
-  .map(subnetOf)
+const LOOPBACK = ['127.0.0.0/8', '::1']
+
+/** Clouds answer with credentials of the machine at 169.254.169.254. */
+const LINK_LOCAL = ['169.254.0.0/16', 'fe80::/10']
+
+/** Special networks of IPv4, and of IPv6 inside {@link GLOBAL_UNICAST}. */
+const NOT_PUBLIC = blockListOf([
+  ...PRIVATE_USE,
+  ...LOOPBACK,
+  ...LINK_LOCAL,
+  '0.0.0.0/8', // this network
+  '168.63.129.16', // Azure's host
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // 6to4 relays
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+  '2001::/23', // protocol assignments; Teredo carries an IPv4 address
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4 carries an IPv4 address
+  '3fff::/20', // documentation
+])
+
+/**
+ * All public addresses of IPv6. Leaves out loopback, IPv4-mapped, NAT64 (64:ff9b::), unique local, link local, site local
+ * and multicast.
+ */
+const GLOBAL_UNICAST = blockListOf(['2000::/3'])
+
+/**
+ * Returns whether an address is reachable on the public Internet. IPv4 inside IPv6 is not.
+ * @param address any text; only IP addresses can be public
+ * @source rules#webhooks.1
+ */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !NOT_PUBLIC.check(address, 'ipv4')
+    case 6:
+      return GLOBAL_UNICAST.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6')
+    default:
+      return false
+  }
+}
+
+const PRIVATE_OR_LOCAL = [...PRIVATE_USE, ...LOOPBACK, ...LINK_LOCAL].map(subnetOf)
+
+export function isPrivateAddress(address: string): boolean {
+  return isIP(address) !== 0 && PRIVATE_OR_LOCAL.some((network) => contains(network, subnetOf(address)))
+}
+
+/** Maximum of public addresses in a list: one /8 of IPv4, one /19 of IPv6. */
+const PUBLIC_IPV4_MAX = 2 ** 24
+const PUBLIC_IPV6_MAX = 2 ** 109
 
 /**
  * Returns whether networks leave out most of the Internet, however they are spelt, split, or mapped from IPv4 to IPv6.
  * Private addresses are unlimited; public ones are limited to one /8 of IPv4 and one /19 of IPv6.
  * @param networks addresses, each with or without a prefix length
  */
-export function areNarrow(networks: readonly string[]): boolean {
+export function haveFewPublicAddresses(networks: readonly string[]): boolean {
   const counted: Subnet[] = []
   // The widest first, so that a network within another is not counted.
-  for (const one of networks.map(subnetOf).toSorted((a, b) => a.length - b.length)) {
-    if (![...PRIVATE, ...counted].some((wider) => contains(wider, one))) counted.push(one)
+  for (const one of networks.map(subnetOf).toSorted((a, b) => a.prefixLength - b.prefixLength)) {
+    if (![...PRIVATE_OR_LOCAL, ...counted].some((wider) => contains(wider, one))) counted.push(one)
   }
   return (
-    sizeOf(counted.filter(({ family }) => family === 'ipv4')) <= IPV4_MAX &&
-    sizeOf(counted.filter(({ family }) => family === 'ipv6')) <= IPV6_MAX &&
-    // A network of IPv6 around the mapped addresses has all of IPv4.
+    sizeOf(counted.filter(({ family }) => family === 'ipv4')) <= PUBLIC_IPV4_MAX &&
+    sizeOf(counted.filter(({ family }) => family === 'ipv6')) <= PUBLIC_IPV6_MAX &&
+    // An IPv6 network that contains the mapped addresses, such as `::/80`, contains all of IPv4.
     !counted.some((one) => contains(one, MAPPED_NETWORK))
   )
 }
 
 const MAPPED_NETWORK = subnet('::ffff:0:0', MAPPED_BITS)
 
-export function isPrivateAddress(address: string): boolean {
-  return isIP(address) !== 0 && PRIVATE.some((own) => contains(own, subnetOf(address)))
-}
-
 /** Returns whether a network is inside another one. Both pass {@link isNetwork}; mapped IPv4 counts as IPv4. */
 export function isWithin(network: string, wider: string): boolean {
   return contains(subnetOf(wider), subnetOf(network))
 }
 
-function contains({ length, family, list }: Subnet, other: Subnet): boolean {
-  return family === other.family && length <= other.length && list.check(other.address, family)
+function contains({ prefixLength, family, list }: Subnet, other: Subnet): boolean {
+  return family === other.family && prefixLength <= other.prefixLength && list.check(other.address, family)
 }
 
 /** Number of addresses; exact enough as a sum of powers of two. */
 function sizeOf(subnets: readonly Subnet[]): number {
-  return subnets.reduce(
-    (sum, { length, family }) => sum + 2 ** ((family === 'ipv4' ? IPV4_BITS : IPV6_BITS) - length),
-    0,
-  )
+  return subnets.reduce((sum, { address, prefixLength }) => sum + 2 ** (bitsOf(address) - prefixLength), 0)
 }

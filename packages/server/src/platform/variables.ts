@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
-import { areNarrow, isNetwork } from './networks.ts'
+import { haveFewPublicAddresses, isNetwork } from './networks.ts'
 import { fileVariable, secretFaults, withSecretFiles } from './secrets.ts'
 import { StartupError } from './startup-error.ts'
 
@@ -178,7 +178,7 @@ export function narrowNetworks() {
       minItems: 1,
       description: 'addresses or CIDRs that together are at most one /8 of public IPv4 and one /19 of public IPv6',
     }),
-    (networks) => isNone(networks) || areNarrow(networks),
+    (networks) => isNone(networks) || haveFewPublicAddresses(networks),
   )
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { areNarrow } from '../../src/platform/networks.ts'
+import { haveFewPublicAddresses } from '../../src/platform/networks.ts'
 
 const halves = ['0.0.0.0/1', '128.0.0.0/1']
 const eighths = Array.from({ length: 256 }, (_, first) => `${first}.0.0.0/8`)
@@ -17,7 +17,7 @@ test('[production.3] networks that leave most of the Internet out are narrow, pr
     ['8.0.0.0/8', '8.8.0.0/16', '8.8.8.8'],
     ['2000::/19'],
   ]) {
-    assert.equal(areNarrow(networks), true, networks.join())
+    assert.equal(haveFewPublicAddresses(networks), true, networks.join())
   }
 })
 
@@ -44,6 +44,6 @@ test('[production.3] networks of everybody are not narrow, however they are spel
     ['10.0.0.0/6'],
     ['fc00::/6'],
   ]) {
-    assert.equal(areNarrow(networks), false, networks.join().slice(0, 80))
+    assert.equal(haveFewPublicAddresses(networks), false, networks.join().slice(0, 80))
   }
 })

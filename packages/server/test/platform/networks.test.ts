@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isNetwork, networkOf, networksOf, plainAddress } from '../../src/platform/networks.ts'
+import { clientNetworkOf, isNetwork, networkList, plainAddress } from '../../src/platform/networks.ts'
 
 test('[api-keys.9] an address has one spelling, and a mapped one is its IPv4 address', () => {
   const spellings: [given: string, plain: string | undefined][] = [
@@ -36,7 +36,7 @@ test('[api-keys.12] [strangers.1] the network of an address: IPv4 itself, IPv6 i
     ['junk', 'no address'],
     ['x'.repeat(10_000), 'no address'],
   ] as const) {
-    assert.equal(networkOf(address), network)
+    assert.equal(clientNetworkOf(address), network)
   }
 })
 
@@ -61,10 +61,10 @@ test('[api-keys.9] [production.7] [strangers.2] a network includes its addresses
     ['203.0.113.7', '', false],
   ]
   for (const [network, address, isIncluded] of cases) {
-    assert.equal(networksOf([network]).include(address), isIncluded, `${network} ${address}`)
+    assert.equal(networkList([network]).include(address), isIncluded, `${network} ${address}`)
   }
-  assert.equal(networksOf(['203.0.113.7', '2001:db8::/32']).include('2001:db8::9'), true)
-  assert.equal(networksOf([]).include('127.0.0.1'), false)
+  assert.equal(networkList(['203.0.113.7', '2001:db8::/32']).include('2001:db8::9'), true)
+  assert.equal(networkList([]).include('127.0.0.1'), false)
 })
 
 test('[api-keys.9] what is no network', () => {

@@ -1,5 +1,5 @@
 import { type Clock, sleeplessClock } from '../../platform/clock.ts'
-import { networksOf } from '../../platform/networks.ts'
+import { networkList } from '../../platform/networks.ts'
 import { type Bank, lacking } from '../bank.ts'
 import { type Answered, createExchange, type Exchange, isSuccess, type Protocol, queryAnswer } from '../exchange.ts'
 import { type Outcome, observeLinks, openPartnerLink } from '../link.ts'
@@ -70,7 +70,7 @@ export function connectBank(
   const bankNow = () => bankClock.now()
   const exchange = createExchange(link, protocol, prefix)
   const partner = partnerOf({ ...config, link, exchange, bankNow, monotonicMs })
-  const isFromBank = callbackAddresses && networksOf(callbackAddresses).include
+  const isFromBank = callbackAddresses && networkList(callbackAddresses).include
   return {
     ...partner,
     ...observed,

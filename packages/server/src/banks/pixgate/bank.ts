@@ -1,4 +1,4 @@
-import { networksOf } from '../../platform/networks.ts'
+import { networkList } from '../../platform/networks.ts'
 import { type Bank, statementDelay } from '../bank.ts'
 import { createExchange, judgeCharge, judgePayout, judgeRefund, payoutTerms } from '../exchange.ts'
 import { observeLinks, openPartnerLink, type PartnerLink } from '../link.ts'
@@ -31,7 +31,7 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
       secrets: [secret, secretPrevious].filter((one) => one !== undefined),
       apiKey: inboundApiKey,
       apiKeyPrevious: inboundApiKeyPrevious,
-      isFromBank: addresses === undefined ? () => true : networksOf(addresses).include,
+      isFromBank: addresses === undefined ? () => true : networkList(addresses).include,
     }),
     close: () => link.close(),
   }

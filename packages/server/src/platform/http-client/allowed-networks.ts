@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { limits } from '@pixgate/spec'
-import { isNetwork, isWithin, networksOf, plainAddress } from '../networks.ts'
+import { isNetwork, isWithin, networkList, PRIVATE_USE, plainAddress } from '../networks.ts'
 
 /** A private network, and the one port that deliveries may use there. */
 export interface AllowedNetwork {
@@ -11,10 +11,7 @@ export interface AllowedNetwork {
 /** `10.20.0.0/16:8443`, `10.20.0.7:8443` or `[fd12:3456::/48]:443`. */
 const ENTRY = /^(?:\[([\da-f:.]+(?:\/\d{1,3})?)\]|([\d.]+(?:\/\d{1,2})?)):(\d{1,5})$/i
 
-/** Networks for private use. They have no loopback, link-local, unspecified, multicast or public address. */
-const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']
-
-/** Addresses inside {@link PRIVATE} where clouds answer with credentials of the machine. */
+/** Addresses inside {@link PRIVATE_USE} where clouds answer with credentials of the machine. */
 const METADATA = ['100.100.100.200', 'fd00:42::42', 'fd00:c1::a9fe:a9fe', 'fd00:ec2::/32', 'fd20:ce::254']
 
 /**
@@ -58,7 +55,9 @@ function faultOf(entry: string): string | undefined {
   if (port !== 443 && (port < limits.webhookPortMin || port > 65_535)) {
     return `must have port 443 or one from ${limits.webhookPortMin} up`
   }
-  if (!PRIVATE.some((wider) => isWithin(network, wider))) return `must be inside one of ${PRIVATE.join(', ')}`
+  if (!PRIVATE_USE.some((wider) => isWithin(network, wider))) {
+    return `must be inside one of ${PRIVATE_USE.join(', ')}`
+  }
   const metadata = METADATA.find((one) => isWithin(one, network) || isWithin(network, one))
   return metadata && `must leave out ${metadata}, where a cloud answers with credentials`
 }
@@ -67,7 +66,7 @@ function faultOf(entry: string): string | undefined {
 export function matcherOf(allowed: readonly AllowedNetwork[]): (address: string, port: number) => boolean {
   const byPort = Map.groupBy(allowed, ({ port }) => port)
   const networksAt = new Map(
-    [...byPort].map(([port, those]) => [port, networksOf(those.map(({ network }) => network))]),
+    [...byPort].map(([port, those]) => [port, networkList(those.map(({ network }) => network))]),
   )
   return (address, port) => isOneForm(address) && (networksAt.get(port)?.include(address) ?? false)
 }

@@ -3,7 +3,7 @@ import { Refusal } from '@pixgate/spec'
 import type { FastifyRequest } from 'fastify'
 import { type Pause, realPause } from '../jobs/pause.ts'
 import type { Logger } from '../log.ts'
-import { networkOf, networksOf } from '../networks.ts'
+import { clientNetworkOf, networkList } from '../networks.ts'
 import { andMore, createHeartbeat, type EventLoop } from '../runtime.ts'
 import type { Caller } from './handler.ts'
 import type { Connections } from './server.ts'
@@ -77,7 +77,7 @@ export class Strangers {
   readonly #report: (outcome: StrangerOutcome, network: string, caller?: Caller) => void
 
   constructor({ bounds, connections, eventLoop, proxies, pause = realPause, ...reporting }: StrangerOptions) {
-    const { include: isProxy } = networksOf(proxies)
+    const { include: isProxy } = networkList(proxies)
     this.#current = connections
     this.#isProxied = ({ remoteAddress = '' }) => isProxy(remoteAddress)
     this.#report = createReport(reporting)
@@ -172,12 +172,12 @@ function createReport({ logger, onStranger }: Pick<StrangerOptions, 'logger' | '
 }
 
 function networkOfSocket({ remoteAddress = '' }: Socket): string {
-  return networkOf(remoteAddress)
+  return clientNetworkOf(remoteAddress)
 }
 
 /** A proxy may forward anything as an address. */
 function networkOfRequest({ ip, raw }: FastifyRequest): string {
-  return isIP(ip) === 0 ? networkOfSocket(raw.socket) : networkOf(ip)
+  return isIP(ip) === 0 ? networkOfSocket(raw.socket) : clientNetworkOf(ip)
 }
 
 /**

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { addressesIn, DnsUnavailable, isPublicAddress } from '../../../src/platform/http-client/agent.ts'
+import { addressesIn, DnsUnavailable } from '../../../src/platform/http-client/agent.ts'
+import { isPublicAddress } from '../../../src/platform/networks.ts'
 
 const PUBLIC = ['8.8.8.8', '168.63.129.15', '2001:200::1', '2606:4700:4700::1111']
 
