@@ -1,5 +1,5 @@
 import { type BankBehaviorChange, limits } from '@pixgate/spec'
-import { STATEMENT_DELAYS_MS } from '../../src/banks/api-pix/statement.ts'
+import { API_PIX_STATEMENT_DELAYS_MS } from '../../src/banks/api-pix/statement.ts'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
 
 /** What goes wrong when: drawn from a seed, before anything starts. */
@@ -192,5 +192,5 @@ export function liesToMeet(kind: BankKind, connector: ConnectorName): readonly s
  */
 export function quietAfterMs(connector: ConnectorName): number {
   const escalatedMs = 2 * limits.unknownResultEscalationMs
-  return connector === 'efi' ? STATEMENT_DELAYS_MS.PAYMENT_TAKEN_BACK + escalatedMs : escalatedMs
+  return connector === 'efi' ? API_PIX_STATEMENT_DELAYS_MS.PAYMENT_TAKEN_BACK + escalatedMs : escalatedMs
 }

@@ -12,7 +12,13 @@ import { createApiPixInbound } from './inbound.ts'
 import { authorizedLink, createTokens, type RetryAfterLink, retryAfterLink } from './link.ts'
 import { devolucaoPath, devolucaoRequest, judgeDevolucao } from './payments.ts'
 import { type Cob, cancelAnswer, isAbsence, isCob, isPage, isPix, protocolOf } from './protocol.ts'
-import { createStatementReader, listQuery, STATEMENT_DELAYS_MS, type StatementList, windowEnd } from './statement.ts'
+import {
+  API_PIX_STATEMENT_DELAYS_MS,
+  createStatementReader,
+  listQuery,
+  type StatementList,
+  windowEnd,
+} from './statement.ts'
 
 /** The minimum scopes of the standard. */
 const SCOPES = ['cob.read', 'cob.write', 'pix.read', 'pix.write', 'webhook.read', 'webhook.write'] as const
@@ -143,7 +149,7 @@ export function createApiPixPartner(options: ApiPixOptions): Partner {
       'statement',
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
-    statementDelayMs: STATEMENT_DELAYS_MS,
+    statementDelayMs: API_PIX_STATEMENT_DELAYS_MS,
     clockOffset,
     createCharge: (id, request, deadline) => {
       const endsAt = monotonicMs() + LEAVES_WITHIN_MS

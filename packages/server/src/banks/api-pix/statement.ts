@@ -63,14 +63,14 @@ export function readAs<Body>(isBody: BodyTest<Body>, item: unknown, read: (body:
 }
 
 /** A payment is returned within 90 days; a dispute (MED) may end a little later. */
-const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
+export const RETURNS_LOOK_BACK_MS = 100 * 86_400_000
 const RETURNS_EVERY_MS = 3_600_000
 
 /**
  * Payments are listed within minutes. A return is read at the latest by the second hourly list after it: the bank may not
  * have listed it yet when the first one is read.
  */
-export const STATEMENT_DELAYS_MS: StatementDelay = {
+export const API_PIX_STATEMENT_DELAYS_MS: StatementDelay = {
   ...statementDelay(300_000),
   PAYMENT_TAKEN_BACK: 2 * RETURNS_EVERY_MS,
   REFUND_SENT: 2 * RETURNS_EVERY_MS,

@@ -28,7 +28,14 @@ import type {
   UnlistedFees,
 } from '../port.ts'
 import { BALANCE, bodyTest, centsOf, printable } from '../values.ts'
-import { judgeSentPix, SENT_LISTS, STATEMENT_DELAYS_MS, sendingPath, sendingRequest, sentPath } from './payouts.ts'
+import {
+  EFI_STATEMENT_DELAYS_MS,
+  judgeSentPix,
+  payoutBody,
+  payoutPath,
+  payoutQueryPath,
+  SENT_LISTS,
+} from './payouts.ts'
 import { isStatic, qrCodeAnswer, STATIC_CODE, standingOf } from './qr-code.ts'
 
 const SCOPES = ['pix.send', 'gn.pix.send.read', 'gn.qrcodes.read', 'gn.qrcodes.pay', 'gn.balance.read'] as const
@@ -83,7 +90,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
   const offsetMs = () => partner.clockOffset?.offsetMs() ?? 0
 
   function getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal) {
-    return sending.query(sentPath(id), judgeSentPix(id, terms, offsetMs()), deadline)
+    return sending.query(payoutQueryPath(id), judgeSentPix(id, terms, offsetMs()), deadline)
   }
 
   /** Pays a code if it still asks for the ordered payment. @source rules#efi.4 */
@@ -106,7 +113,7 @@ export function createEfiPartner(options: EfiOptions): Partner {
 
   return {
     ...partner,
-    statementDelayMs: STATEMENT_DELAYS_MS,
+    statementDelayMs: EFI_STATEMENT_DELAYS_MS,
     unlistedFees: UNLISTED_FEES,
     capabilities: new Set([
       ...partner.capabilities,
@@ -120,8 +127,8 @@ export function createEfiPartner(options: EfiOptions): Partner {
       const terms = payoutTerms(request)
       const query = () => getPayout(id, terms)
       const order = {
-        path: sendingPath(id, request),
-        body: sendingRequest(request, pixKey),
+        path: payoutPath(id, request),
+        body: payoutBody(request, pixKey),
         judge: judgeSentPix(id, terms, offsetMs()),
         query,
         holdsMoney: true,

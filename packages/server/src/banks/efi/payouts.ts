@@ -3,10 +3,11 @@ import { documentOf } from '../api-pix/charges.ts'
 import { returnOf, settledAt } from '../api-pix/payments.ts'
 import { amountMoved, information, instant, items } from '../api-pix/protocol.ts'
 import {
+  API_PIX_STATEMENT_DELAYS_MS,
   NOTHING,
+  RETURNS_LOOK_BACK_MS,
   type ReadItem,
   readAs,
-  STATEMENT_DELAYS_MS as STANDARD_STATEMENT_DELAY_MS,
   type StatementList,
   unreadable,
   withReturns,
@@ -25,12 +26,12 @@ import { amountOf, bodyTest, centsOf, isId, itemsOf, printable, textIn, visibleP
 
 /** Payouts: a Pix sent to a key or for a QR code under our id, and the list of sent ones. */
 
-const text = Type.Optional(Type.String())
+const optionalText = Type.Optional(Type.String())
 const times = Type.Object({ solicitacao: Type.Optional(instant), liquidacao: Type.Optional(instant) })
 
 /** A return of a payout, in the form of Efí's own client or of the standard. */
 const sentReturn = Type.Object({
-  rtrId: text,
+  rtrId: optionalText,
   valor: amountMoved,
   horario: Type.Optional(Type.Union([instant, times])),
   status: Type.Optional(Type.Enum(['EM_PROCESSAMENTO', 'DEVOLVIDO', 'NAO_REALIZADO'])),
@@ -38,18 +39,18 @@ const sentReturn = Type.Object({
 
 const sentPix = Type.Object({
   idEnvio: Type.String({ pattern: '^[a-zA-Z0-9]{1,35}$' }),
-  e2eId: text,
-  endToEndId: text,
+  e2eId: optionalText,
+  endToEndId: optionalText,
   valor: amountMoved,
   status: Type.Enum(['EM_PROCESSAMENTO', 'REALIZADO', 'NAO_REALIZADO']),
   horario: Type.Optional(times),
-  favorecido: Type.Optional(Type.Object({ chave: text, identificacao: information, contaBanco: information })),
+  favorecido: Type.Optional(Type.Object({ chave: optionalText, identificacao: information, contaBanco: information })),
   devolucoes: items,
   gnExtras: information,
 })
 
-/** A sent Pix in the list. One sent by hand has no id. */
-const sentItem = Type.Object({ ...sentPix.properties, idEnvio: text, favorecido: information })
+/** A sent Pix in the list. A Pix sent from Efí's own app has no `idEnvio`. */
+const sentItem = Type.Object({ ...sentPix.properties, idEnvio: optionalText, favorecido: information })
 
 type SentPix = Static<typeof sentPix>
 type SentItem = Static<typeof sentItem>
@@ -58,21 +59,21 @@ const isSentPix = bodyTest(sentPix)
 const isSentReturn = bodyTest(sentReturn)
 const isSentItem = bodyTest(sentItem)
 
-export function sendingPath(id: string, request: PayoutRequest): string {
+export function payoutPath(id: string, request: PayoutRequest): string {
   return 'recipient' in request ? `/v3/gn/pix/${id}` : `/v2/gn/pix/${id}/qrcode`
 }
 
-export function sentPath(id: string): string {
+export function payoutQueryPath(id: string): string {
   return `/v2/gn/pix/enviados/id-envio/${id}`
 }
 
 /**
- * Body of an order. A QR code is paid with its own amount, so the body has none. Given a document, the bank refuses a
- * key of another owner.
+ * Body of a payout. A QR code is paid with its own amount, so the body has none. Given a document, the bank refuses a key
+ * of another owner.
  * @param pixKey our key, the payer
  * @source rules#efi.2
  */
-export function sendingRequest(request: PayoutRequest, pixKey: string): object {
+export function payoutBody(request: PayoutRequest, pixKey: string): object {
   const { description, valueCents } = request
   const pagador = { chave: pixKey, ...(description !== undefined && { infoPagador: description }) }
   if (!('recipient' in request)) return { pagador, pixCopiaECola: request.pixCode }
@@ -82,7 +83,7 @@ export function sendingRequest(request: PayoutRequest, pixKey: string): object {
 }
 
 /**
- * Evaluates a payout.
+ * Evaluates the answer about a payout.
  * @param offsetMs offset of the bank's timestamps, see `stampOffset`
  * @source rules#efi.3
  */
@@ -106,20 +107,20 @@ function payoutOf(sent: SentPix, offsetMs: number): Payout {
   // Lists may contain a return twice.
   const returns = [...new Map(readReturns.map((one) => [one.returnId, one])).values()]
   const status = STATUSES[sent.status]
-  const isAllBack = status === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
-  const recipient = (name: string) => textIn(favorecido?.identificacao ?? favorecido?.contaBanco, name)
-  const party = { name: recipient('nome'), document: recipient('cpf') ?? recipient('cnpj') }
-  const error = (name: string) => textIn(gnExtras, 'erro', name)
+  const isFullyReturned = status === 'CONFIRMED' && returns.reduce((sum, one) => sum + one.valueCents, 0n) >= valueCents
+  const recipientText = (name: string) => textIn(favorecido?.identificacao ?? favorecido?.contaBanco, name)
+  const party = { name: recipientText('nome'), document: recipientText('cpf') ?? recipientText('cnpj') }
+  const errorText = (name: string) => textIn(gnExtras, 'erro', name)
   return {
     id: idEnvio,
     transactionId: idEnvio,
-    status: isAllBack ? 'RETURNED' : status,
+    status: isFullyReturned ? 'RETURNED' : status,
     valueCents,
     feeCents: undefined,
     endToEndId: status === 'CONFIRMED' ? endToEndIdOf(sent) : undefined,
     recipient: favorecido && { ...visibleParty(party), pixKey: favorecido.chave },
-    errorCode: status === 'FAILED' ? visibleText(error('codigo') ?? 'NAO_REALIZADO') : undefined,
-    errorMessage: status === 'FAILED' ? printable(error('motivo')) : undefined,
+    errorCode: status === 'FAILED' ? visibleText(errorText('codigo') ?? 'NAO_REALIZADO') : undefined,
+    errorMessage: status === 'FAILED' ? printable(errorText('motivo')) : undefined,
     returns,
     occurredAt: status === 'PROCESSING' ? undefined : settledAt(sent, offsetMs),
   }
@@ -133,24 +134,37 @@ function endToEndIdOf({ e2eId, endToEndId }: Pick<SentPix, 'e2eId' | 'endToEndId
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Late payouts are in the hourly list, returns of old ones in the daily list. */
-export const STATEMENT_DELAYS_MS: StatementDelay = {
-  ...STANDARD_STATEMENT_DELAY_MS,
-  PAYOUT_SENT: 2 * HOUR_MS,
-  PAYOUT_RETURNED: 2 * DAY_MS,
+/** The list is sorted by time of order, so late settlements and returns are found by reading it again. */
+const SETTLED_LATE_EVERY_MS = HOUR_MS
+const RETURNED_EVERY_MS = DAY_MS
+
+/**
+ * Twice the interval of the list: the bank may not have listed the movement yet when it is read first. Payouts that settle
+ * late are in the hourly list, returns of old ones in the daily list.
+ */
+export const EFI_STATEMENT_DELAYS_MS: StatementDelay = {
+  ...API_PIX_STATEMENT_DELAYS_MS,
+  PAYOUT_SENT: 2 * SETTLED_LATE_EVERY_MS,
+  PAYOUT_RETURNED: 2 * RETURNED_EVERY_MS,
 }
 
 const SENT: StatementList = { name: 'sent', path: '/gn/pix/enviados', readItem: readSent }
 
-/**
- * Additional lists of the statement. They are sorted by time of order, so late settlements and returns are found by
- * reading them again.
- * @source rules#efi.5
- */
+/** Additional lists of the statement. @source rules#efi.5 */
 export const SENT_LISTS: readonly StatementList[] = [
   SENT,
-  { ...SENT, name: 'sentlately', everyMs: HOUR_MS, windowAt: (now) => ({ from: now - 2 * DAY_MS, to: now }) },
-  { ...SENT, name: 'sentlong', everyMs: DAY_MS, windowAt: (now) => ({ from: now - 100 * DAY_MS, to: now }) },
+  {
+    ...SENT,
+    name: 'sentlately',
+    everyMs: SETTLED_LATE_EVERY_MS,
+    windowAt: (now) => ({ from: now - 2 * DAY_MS, to: now }),
+  },
+  {
+    ...SENT,
+    name: 'sentlong',
+    everyMs: RETURNED_EVERY_MS,
+    windowAt: (now) => ({ from: now - RETURNS_LOOK_BACK_MS, to: now }),
+  },
 ]
 
 function readSent(item: unknown, offsetMs: number): ReadItem {
@@ -161,18 +175,18 @@ function readSettled(sent: SentItem, offsetMs: number): ReadItem {
   const [endToEndId, occurredAt] = [endToEndIdOf(sent), settledAt(sent, offsetMs)]
   if (endToEndId === undefined) return unreadable(sent, '/endToEndId')
   if (occurredAt === undefined) return unreadable(sent, '/horario')
-  const named = { endToEndId, reference: isId(sent.idEnvio) ? sent.idEnvio : endToEndId }
-  const left: StatementEntry = {
+  const ids = { endToEndId, reference: isId(sent.idEnvio) ? sent.idEnvio : endToEndId }
+  const debit: StatementEntry = {
     kind: 'PAYOUT_SENT',
     direction: 'out',
     movementId: endToEndId,
     valueCents: centsOf(sent.valor),
     occurredAt,
-    ...named,
+    ...ids,
   }
-  return withReturns(left, sent.devolucoes, isSentReturn, offsetMs, () => ({
+  return withReturns(debit, sent.devolucoes, isSentReturn, offsetMs, () => ({
     kind: 'PAYOUT_RETURNED',
     direction: 'in',
-    ...named,
+    ...ids,
   }))
 }

@@ -41,7 +41,7 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
 
 /** The statement contains a movement at once; a minute covers clock differences and a cache. */
-const STATEMENT_DELAYS_MS = 60_000
+const STATEMENT_DELAY_MS = 60_000
 
 /**
  * Makes the calls of our own protocol.
@@ -66,7 +66,7 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
       ...(hasIdempotentOrders ? (['idempotent-payout', 'idempotent-refund'] as const) : []),
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
-    statementDelayMs: statementDelay(STATEMENT_DELAYS_MS),
+    statementDelayMs: statementDelay(STATEMENT_DELAY_MS),
     createCharge: (id, request, deadline) =>
       send({
         path: pathOf('charges', id),
