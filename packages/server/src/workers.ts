@@ -3,7 +3,7 @@ import { type Base, certificatesOf, type Modules } from './app.ts'
 import { breakerStateOf } from './banks/breaker.ts'
 import { createCertificateWatch, urgencyOf } from './banks/certificates.ts'
 import { forgetPast } from './engine/engine.ts'
-import { createClockWatch, createHealthStore, createLateWorkWatch } from './health/index.ts'
+import { createClockWatch, createHealthStore, createOverdueWorkWatch } from './health/index.ts'
 import { endLockHolders } from './platform/db/lock-holders.ts'
 import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import { createErasing } from './retention/index.ts'
@@ -47,9 +47,9 @@ export function startWorkers(base: Base, modules: Modules, workers: Workers): vo
 /** Checks that each process makes for itself. @source rules#logs.5 */
 export function startWatch(base: Base, modules: Modules, workers: Workers): void {
   const { databases, clock, databaseNow, logger } = base
-  const lookAtWork = createLateWorkWatch({
-    ...createHealthStore(databases.api),
-    orders: () => breakerStateOf(modules.partner.allowedSends()),
+  const lookAtWork = createOverdueWorkWatch({
+    countOverdue: createHealthStore(databases.api).late,
+    payoutBreaker: () => breakerStateOf(modules.partner.allowedSends()),
     logger,
   })
   const lookAtClock = createClockWatch({ clock, databaseNow, logger })

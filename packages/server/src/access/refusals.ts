@@ -2,7 +2,7 @@ import { limits, Refusal } from '@pixgate/spec'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import { clientNetworkOf } from '../platform/networks.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from '../platform/runtime.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 
 /**
@@ -61,11 +61,11 @@ export interface RefusalReports {
 export function createRefusalReports(
   logger: Logger,
   onRefused: OnRefused = () => undefined,
-  heartbeat: Heartbeat = createHeartbeat(),
+  throttle: LogThrottle = createLogThrottle(),
 ): RefusalReports {
   function line(sentence: string | undefined, fields: Readonly<Record<string, unknown>>, kind: string): void {
     if (sentence === undefined) return
-    heartbeat.report(kind, (more) => logger.warn(fields, sentence + andMore(more)))
+    throttle.report(kind, (more) => logger.warn(fields, sentence + andMore(more)))
   }
   return {
     apiKey: (reason, address, apiKeyId) => {

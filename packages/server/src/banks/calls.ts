@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { connectionProblem } from '../platform/connection-problem.ts'
 import type { Logger } from '../platform/log.ts'
-import { andMore, createHeartbeat } from '../platform/runtime.ts'
+import { andMore, createLogThrottle } from '../platform/runtime.ts'
 import { type BankSettings, type ConfiguredBank, NOT_SUPPORTED } from './bank.ts'
 import { Breakers, reasonOf } from './breaker.ts'
 import type {
@@ -33,7 +33,7 @@ export interface GuardedBank extends Partner, Availability, ChargeAvailability, 
  */
 export function guardCalls(bank: Partner, { configured, logger, clock, onCall }: CallsOptions): GuardedBank {
   const breaker = new Breakers(clock, logger)
-  const heartbeat = createHeartbeat()
+  const throttle = createLogThrottle()
   const logStanding = createStandingLog(logger, clock)
   let standing: BankStanding = { isKnown: false, problem: undefined, isOfConfiguration: false }
 
@@ -62,7 +62,7 @@ export function guardCalls(bank: Partner, { configured, logger, clock, onCall }:
     }
     onCall(call, outcomeOf(answer), durationMs)
     const line = lineOf(call, answer, first)
-    if (line) heartbeat.report(line.kind, (more) => logger[line.level](line.fields, line.sentence + andMore(more)))
+    if (line) throttle.report(line.kind, (more) => logger[line.level](line.fields, line.sentence + andMore(more)))
   }
 
   const calls = BANK_CALLS.map((call) => [call, (...parameters: unknown[]) => guarded(call, parameters)])

@@ -60,9 +60,9 @@ export interface EngineObserver {
   onBatch(waitsMs: readonly number[]): void
   /** The database answered the statement of a batch. */
   onCommit(durationMs: number): void
-  /** @param refusal unexpected error of the database; `undefined`: committed */
-  onWrite(refusal: unknown): void
-  /** Callers waited too long for a commit, and were answered 503. */
+  /** @param error unexpected error of the database; `undefined`: committed */
+  onWrite(error: unknown): void
+  /** A commit exceeded its time limit: its callers were answered 503. */
   onOverdue(): void
   /** An operation entered a state; called after the commit. */
   onMove(kind: string, status: string): void

@@ -6,7 +6,7 @@ export {
   clockProblem,
   createBacklogReader,
   createClockWatch,
-  createLateWorkWatch,
+  createOverdueWorkWatch,
   createWriteWatch,
   type WriteWatch,
 } from './watches.ts'

@@ -2,7 +2,7 @@ import type { BreakerState } from '../banks/breaker.ts'
 import type { Clock, DatabaseClock } from '../platform/clock.ts'
 import { DatabaseUnavailable, databaseError, databaseProblem, isRefusedWrite } from '../platform/db/errors.ts'
 import type { Logger } from '../platform/log.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from '../platform/runtime.ts'
 import type { Backlog, Count, HealthStore } from './store.ts'
 
 /** Tolerated offset of the node's clock; a larger one must be repaired. @source failure-modes#EX-4 */
@@ -22,8 +22,8 @@ export interface ClockWatchOptions {
 }
 
 /**
- * Checks this machine's clock, which decides nothing but stamps every log line. Logs each check that finds it off, and
- * the end of that.
+ * Checks this machine's clock, which stamps every log line; a process whose clock is off is not ready. Logs each check that
+ * finds it off, and the end of that.
  * @source rules#logs.5
  */
 export function createClockWatch({ clock, databaseNow, logger }: ClockWatchOptions): () => Promise<void> {
@@ -33,64 +33,65 @@ export function createClockWatch({ clock, databaseNow, logger }: ClockWatchOptio
     const problem = clockProblem(clock)
     const skewMs = Math.round(clock.skewMs())
     if (problem !== undefined) {
-      const level = Math.abs(skewMs) > GROSS_MS ? 'error' : 'warn'
-      logger[level]({ skewMs }, skewMs > 0 ? AHEAD : BEHIND)
-    } else if (wasOff) logger.info('the clock of this machine agrees with the database’s again')
+      const level = Math.abs(skewMs) > SKEW_ERROR_MS ? 'error' : 'warn'
+      logger[level]({ event: 'clock.skewed', skewMs }, `${problem}: ${NOT_READY}`)
+    } else if (wasOff) logger.info({ event: 'clock.in_sync' }, "the clock of this machine agrees with the database's")
     wasOff = problem !== undefined
   }
 }
 
-/** Beyond this, log lines cannot be found by their time. */
-const GROSS_MS = 60_000
+/** From here on log lines cannot be found by their time. */
+const SKEW_ERROR_MS = 60_000
 
-const CONSEQUENCE = 'and so are the times in this log; nothing else depends on it: correct it, for example by NTP'
-const AHEAD = `the clock of this machine is ahead of the database’s, ${CONSEQUENCE}`
-const BEHIND = `the clock of this machine is behind the database’s, ${CONSEQUENCE}`
+const NOT_READY = 'this process is not ready until they differ by at most 1 s; synchronise both with NTP'
 
-/** Tracks whether the database accepts writes. One that refuses them may still be read. */
+/** Observes the engine to know whether the database accepts writes. One that refuses them may still be read. */
 export interface WriteWatch {
-  /** Reports the result of a write. @param refusal the database's error; `undefined` after a commit */
-  onWrite(refusal: unknown): void
-  /** Reports that a commit does not end. */
+  /** @param error unexpected error of the database; `undefined`: committed */
+  onWrite(error: unknown): void
+  /** A commit exceeded its time limit. */
   onOverdue(): void
+  /** Reason why writes fail, if they do. */
   problem(): string | undefined
 }
 
 export interface WriteWatchOptions {
   readonly clock: Clock
   readonly logger: Logger
-  readonly heartbeat?: Heartbeat
+  readonly throttle?: LogThrottle
 }
 
 /**
- * Maximum time for which a refused write counts. A process that is not ready gets no requests, would never write again
- * and so would never notice the recovery.
+ * Time for which a failed write counts. A process that is not ready gets no requests, would never write again and so would
+ * never notice the recovery.
  */
-const COUNTS_FOR_MS = 60_000
+const FAILURE_COUNTS_MS = 60_000
 
 /** @source rules#health.7 */
-export function createWriteWatch({ clock, logger, heartbeat = createHeartbeat() }: WriteWatchOptions): WriteWatch {
-  let refused: { readonly at: number; readonly problem: string } | undefined
+export function createWriteWatch({ clock, logger, throttle = createLogThrottle() }: WriteWatchOptions): WriteWatch {
+  let lastFailure: { readonly at: number; readonly problem: string } | undefined
   return {
-    onWrite: (refusal) => {
-      if (isRefusedWrite(refusal)) refused = { at: clock.now(), problem: databaseProblem(refusal) }
-      if (refusal !== undefined || refused === undefined) return
-      refused = undefined
-      heartbeat.report('back', (more) => {
-        if (refused === undefined) logger.info(`the database takes writes again${andMore(more)}`)
+    onWrite: (error) => {
+      if (isRefusedWrite(error)) lastFailure = { at: clock.now(), problem: databaseProblem(error) }
+      if (error !== undefined || lastFailure === undefined) return
+      lastFailure = undefined
+      throttle.report('resumed', (more) => {
+        if (lastFailure !== undefined) return
+        logger.info({ event: 'database.writes_resumed' }, `the database accepts writes again${andMore(more)}`)
       })
     },
     onOverdue: () => {
-      refused = { at: clock.now(), problem: 'the database does not end commits: a synchronous standby may be missing' }
+      lastFailure = { at: clock.now(), problem: 'a commit takes too long: a synchronous standby may be missing' }
     },
-    problem: () => (refused && clock.now() - refused.at < COUNTS_FOR_MS ? refused.problem : undefined),
+    problem: () => (lastFailure && clock.now() - lastFailure.at < FAILURE_COUNTS_MS ? lastFailure.problem : undefined),
   }
 }
 
-export interface LateWorkOptions {
+export interface OverdueWorkOptions {
   /** Unclaimed overdue work by kind. @throws DatabaseUnavailable */
-  readonly late: () => Promise<readonly Count[]>
-  readonly orders: () => BreakerState
+  readonly countOverdue: () => Promise<readonly Count[]>
+  /** The circuit breaker of payouts and refunds. */
+  readonly payoutBreaker: () => BreakerState
   readonly logger: Logger
 }
 
@@ -99,26 +100,30 @@ export interface LateWorkOptions {
  * that.
  * @source rules#logs.5
  */
-export function createLateWorkWatch({ late, orders, logger }: LateWorkOptions): () => Promise<void> {
-  let lateBefore: ReadonlySet<string> = new Set()
+export function createOverdueWorkWatch(options: OverdueWorkOptions): () => Promise<void> {
+  const { countOverdue, payoutBreaker, logger } = options
+  let overdueBefore: ReadonlySet<string> = new Set()
   return async () => {
-    const found = await late()
+    const found = await countOverdue()
     for (const { kind, count, oldestSeconds } of found) {
-      const isHeldBack = ORDERS.has(kind) && orders() !== 'closed'
-      const fields = { work: kind, count, lateSeconds: Math.round(oldestSeconds ?? 0) }
-      logger.warn({ ...fields, ...(isHeldBack ? { heldBack: 'breaker' } : {}) }, LATE)
+      const isHeldBack = KINDS_BEHIND_BREAKER.has(kind) && payoutBreaker() !== 'closed'
+      const fields = { event: 'work.overdue', work: kind, count, lateSeconds: Math.round(oldestSeconds ?? 0) }
+      logger.warn({ ...fields, ...(isHeldBack ? { heldBack: 'breaker' } : {}) }, OVERDUE)
     }
-    const lateNow = new Set(found.map(({ kind }) => kind))
-    for (const work of lateBefore) if (!lateNow.has(work)) logger.info({ work }, TAKEN_UP)
-    lateBefore = lateNow
+    const overdueNow = new Set(found.map(({ kind }) => kind))
+    for (const work of overdueBefore) {
+      if (!overdueNow.has(work)) logger.info({ event: 'work.overdue_cleared', work }, NOT_OVERDUE)
+    }
+    overdueBefore = overdueNow
   }
 }
 
-const ORDERS: ReadonlySet<string> = new Set(['cash_out', 'refund_in'])
+const KINDS_BEHIND_BREAKER: ReadonlySet<string> = new Set(['cash_out', 'refund_in'])
 
-const LATE = 'work is overdue by more than a minute: no worker, an overloaded worker, or an open circuit breaker'
+const OVERDUE = 'work is overdue by more than a minute: no worker, an overloaded worker, or an open circuit breaker'
 
-const TAKEN_UP = 'overdue work has been claimed'
+/** Claimed, done, or waiting for a reason: payouts that the kill switch holds back are not overdue. */
+const NOT_OVERDUE = 'no work of this kind is overdue any more'
 
 /** The readable parts of the backlog: one part may fail while others are read. */
 export type BacklogReading = Partial<Backlog>
@@ -126,7 +131,7 @@ export type BacklogReading = Partial<Backlog>
 export interface BacklogReaderOptions {
   readonly store: HealthStore
   readonly logger: Logger
-  readonly heartbeat?: Heartbeat
+  readonly throttle?: LogThrottle
 }
 
 /**
@@ -135,12 +140,13 @@ export interface BacklogReaderOptions {
  * @source rules#logs.3, rules#metrics.7
  */
 export function createBacklogReader(options: BacklogReaderOptions): () => Promise<BacklogReading> {
-  const { store, logger, heartbeat = createHeartbeat() } = options
+  const { store, logger, throttle = createLogThrottle() } = options
 
-  function report(figure: string, error: unknown): void {
+  function report(part: keyof Backlog, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error)
-    heartbeat.report(`${figure} ${reason}`, (more) =>
-      logger.error({ figure, reason }, `a figure of the metrics could not be read, and is left out${andMore(more)}`),
+    const fields = { event: 'metrics.part_unreadable', part, reason }
+    throttle.report(`${part} ${reason}`, (more) =>
+      logger.error(fields, `metric could not be read; it is missing from this scrape${andMore(more)}`),
     )
   }
   return async () => {
@@ -149,7 +155,7 @@ export function createBacklogReader(options: BacklogReaderOptions): () => Promis
       try {
         reading[part] = await store[part]()
       } catch (error) {
-        if (isAway(error)) break
+        if (isUnreachable(error)) break
         report(part, error)
       }
     }
@@ -158,6 +164,6 @@ export function createBacklogReader(options: BacklogReaderOptions): () => Promis
 }
 
 /** Whether there was no answer at all. A statement that timed out was answered. */
-function isAway(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && databaseError(error.cause) === undefined
 }

@@ -9,7 +9,7 @@ import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import { isOrderId } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from '../platform/runtime.ts'
 import type { OnPreviousSecretUsed } from '../platform/secrets.ts'
 import { LEASE_MS } from './receive.ts'
 import type { Applied, Receivers } from './receivers.ts'
@@ -339,9 +339,13 @@ export interface InboxObserver {
 export type InboxReports = ReturnType<typeof createInboxReports>
 
 /** @source rules#logs.3, rules#partner-inbox.13 */
-export function createInboxReports(logger: Logger, observer?: InboxObserver, heartbeat: Heartbeat = createHeartbeat()) {
+export function createInboxReports(
+  logger: Logger,
+  observer?: InboxObserver,
+  throttle: LogThrottle = createLogThrottle(),
+) {
   const warn = (facts: Readonly<Record<string, unknown>>, subject: string, sentence: string) =>
-    heartbeat.report(`${subject} ${facts.reason}`, (more) => logger.warn(facts, sentence + andMore(more)))
+    throttle.report(`${subject} ${facts.reason}`, (more) => logger.warn(facts, sentence + andMore(more)))
   return {
     /** @param path the declared path */
     callback: (path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void => {

@@ -3,7 +3,7 @@ import type { AllowanceBound, AllowanceChange, AllowanceName, Span, Used } from 
 import type { Command, Decision, Document, RecipientBound, State } from '../engine/operation.ts'
 import { settledCents } from '../engine/postings.ts'
 import type { Logger } from '../platform/log.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../platform/runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from '../platform/runtime.ts'
 import { localMs } from '../platform/sao-paulo.ts'
 import { sendableSince } from './attempts.ts'
 import type { AnyOrder } from './dispatcher.ts'
@@ -330,7 +330,7 @@ export type OnLimitExceeded = (limit: ExceededLimit, madeBy: MadeBy) => void
 export function createLimitReports(
   logger: Logger,
   onRefused: (limit: ExceededLimit) => void,
-  heartbeat: Heartbeat = createHeartbeat(),
+  throttle: LogThrottle = createLogThrottle(),
 ): OnLimitExceeded {
   return (limit, { caller, address }) => {
     onRefused(limit)
@@ -344,7 +344,7 @@ export function createLimitReports(
       key: caller,
       address,
     }
-    heartbeat.report(`${name} ${owner} ${caller}`, (more) =>
+    throttle.report(`${name} ${owner} ${caller}`, (more) =>
       logger.warn(line, `a limit refused a payout or refund${andMore(more)}`),
     )
   }

@@ -1,6 +1,6 @@
 /**
  * The service's time is the database's clock, carried on by the node's monotonic clock between replies. The node's wall
- * clock decides nothing.
+ * clock stamps log lines, and a process whose wall clock is off is not ready; it decides nothing about money.
  * @source failure-modes#P10
  */
 export interface Clock {

@@ -86,11 +86,11 @@ export function endedRuntime(nowMs: number, version = process.versions.node): En
 }
 
 /**
- * Keeps repeated events from flooding the log: the first of a kind is logged at once, then one line a minute with the
- * number of further ones, until a minute passes without any.
+ * Limits repeated log lines: the first of a kind is written at once, then one a minute with the number of further ones,
+ * until a minute passes without any.
  * @source rules#logs.3
  */
-export interface Heartbeat {
+export interface LogThrottle {
   /**
    * Reports an event.
    * @param kind groups equal events; must have few values
@@ -108,18 +108,18 @@ const KINDS_MAX = 200
  * @param start timer that calls back once
  * @param everyMs length of the interval, by default a minute
  */
-export function createHeartbeat(
+export function createLogThrottle(
   start: (ms: number, run: () => void) => unknown = startTimer,
   everyMs = EVERY_MS,
-): Heartbeat {
+): LogThrottle {
   const leftOut = new Map<string, { count: number; write: (more: number) => void }>()
 
-  function beat(kind: string): void {
+  function writeLeftOut(kind: string): void {
     const last = leftOut.get(kind)
     if (!last?.count) return void leftOut.delete(kind)
     const { count, write } = last
     last.count = 0
-    start(everyMs, () => beat(kind))
+    start(everyMs, () => writeLeftOut(kind))
     write(count)
   }
 
@@ -129,7 +129,7 @@ export function createHeartbeat(
       const known = leftOut.get(kind)
       if (known) return void Object.assign(known, { count: known.count + 1, write })
       leftOut.set(kind, { count: 0, write })
-      start(everyMs, () => beat(kind))
+      start(everyMs, () => writeLeftOut(kind))
       write(0)
     },
   }

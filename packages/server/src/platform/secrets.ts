@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import forge from 'node-forge'
 import type { Logger } from './log.ts'
-import { andMore, createHeartbeat, type Heartbeat } from './runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from './runtime.ts'
 import type { Environment, Variables } from './variables.ts'
 
 export function fileVariable(secretName: string): string {
@@ -302,11 +302,11 @@ export type OnPreviousSecretUsed = (variable: string) => void
 export function createPreviousSecretReports(
   logger: Logger,
   count: OnPreviousSecretUsed,
-  heartbeat: Heartbeat = createHeartbeat(),
+  throttle: LogThrottle = createLogThrottle(),
 ): OnPreviousSecretUsed {
   return (variable) => {
     count(variable)
-    heartbeat.report(variable, (more) =>
+    throttle.report(variable, (more) =>
       logger.info({ variable }, `a secret that is being replaced is used still${andMore(more)}`),
     )
   }

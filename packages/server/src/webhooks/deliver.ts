@@ -4,7 +4,7 @@ import { type Database, instantOrNull, instantParameter, type Queries, statement
 import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
 import type { Job } from '../platform/jobs/job.ts'
 import type { Logger } from '../platform/log.ts'
-import { andMore, createHeartbeat } from '../platform/runtime.ts'
+import { andMore, createLogThrottle } from '../platform/runtime.ts'
 import type { Sealer } from '../platform/sealing.ts'
 import { type Circuit, circuitAfter } from './breaker.ts'
 import type { Reach } from './endpoint-url.ts'
@@ -98,7 +98,7 @@ export class Deliver implements Job {
   readonly #needs: DeliverNeeds
   readonly #openSecrets: OpenSecrets
   readonly #finishes: Batcher<EndedAttempt, FinishedDelivery | undefined>
-  readonly #heartbeat = createHeartbeat()
+  readonly #throttle = createLogThrottle()
   readonly #inFlight = new Map<string, number>()
   readonly #unfinished = new Set<Promise<void>>()
   /** Endpoints without a free slot; more of their deliveries may be due. */
@@ -185,7 +185,7 @@ export class Deliver implements Job {
 
   #reportUnfinished({ id }: Claim, reason: string): void {
     const line = { event: 'delivery.not_recorded', delivery: id, reason }
-    this.#heartbeat.report(reason, (more) =>
+    this.#throttle.report(reason, (more) =>
       this.#needs.logger.warn(line, `An attempt was not recorded; repeating it when its lease ends${andMore(more)}`),
     )
   }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
-import { andMore, createHeartbeat } from '../platform/runtime.ts'
+import { andMore, createLogThrottle } from '../platform/runtime.ts'
 import type { Place, Sealer } from '../platform/sealing.ts'
 import { type SealedValue, Unreadable, unseal } from './sealed.ts'
 
@@ -85,7 +85,7 @@ const OPENED_MAX = 256
  * @source rules#webhook-secrets.4
  */
 export function openingSecrets(sealer: Sealer, logger: Logger): OpenSecrets {
-  const unreadable = createHeartbeat()
+  const unreadable = createLogThrottle()
   const opened = new LRUCache<string, KeyObject>({ max: OPENED_MAX })
   return (sealed) =>
     sealed.flatMap((one) => {

@@ -167,7 +167,7 @@ test('[health.7] [logs.3] a database that can be read and not written is a reaso
   await setReadOnly(pix.databaseUrl, false)
   while ((await create('c')) !== 201);
   assert.deepEqual(await ready(), [200, [], 'ok', 1])
-  await log.line('the database takes writes again', { level: 'info' })
+  await log.line('', { level: 'info', event: 'database.writes_resumed' })
 })
 
 test('[health.7] a refused write counts for a minute, as an unready process gets no requests', () => {
@@ -344,15 +344,8 @@ test('[metrics.7] [logs.3] a metric that the database refuses is left out and lo
   assert.equal(now('pixgate_database_up'), 0)
   assert.equal(now('pixgate_deliveries{state="pending"}'), 0)
   assert.deepEqual(
-    log.lines.map(({ level, msg, figure, reason }) => [level, msg, figure, reason]),
-    [
-      [
-        'error',
-        'a figure of the metrics could not be read, and is left out',
-        'cases',
-        'permission denied for table case',
-      ],
-    ],
+    log.lines.map(({ level, event, part, reason }) => [level, event, part, reason]),
+    [['error', 'metrics.part_unreadable', 'cases', 'permission denied for table case']],
   )
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
 import type { Logger } from '../log.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from '../runtime.ts'
 import { StartupError } from '../startup-error.ts'
 import { withBinaryArrays } from './arrays.ts'
 import { asUnavailable, DatabaseUnavailable, isRefusedWrite, NoLongerWanted } from './errors.ts'
@@ -475,7 +475,7 @@ export interface PoolReportsOptions {
   readonly slowAfterMs?: number
   /** Called for each slow statement. Must not throw. */
   readonly onSlowStatement?: (statement: string, ms: number) => void
-  readonly heartbeat?: Heartbeat
+  readonly throttle?: LogThrottle
 }
 
 /** @source rules#logs.3 */
@@ -487,7 +487,7 @@ const SLOW_AFTER_MS = 500
  * @source rules#logs.3
  */
 function createPoolReports(options: PoolReportsOptions) {
-  const { logger, name, slowAfterMs = SLOW_AFTER_MS, onSlowStatement, heartbeat = createHeartbeat() } = options
+  const { logger, name, slowAfterMs = SLOW_AFTER_MS, onSlowStatement, throttle = createLogThrottle() } = options
   const pool = { pool: name }
   let isAway = false
 
@@ -496,12 +496,12 @@ function createPoolReports(options: PoolReportsOptions) {
     // A database that refuses writes still answers.
     if (!isRefusedWrite(error)) isAway = true
     const sentence = sentenceOf(error)
-    heartbeat.report(`${sent} ${reason}`, (more) => logger.error({ ...pool, reason }, sentence + andMore(more)))
+    throttle.report(`${sent} ${reason}`, (more) => logger.error({ ...pool, reason }, sentence + andMore(more)))
   }
   function back(): void {
     if (!isAway) return
     isAway = false
-    heartbeat.report('back', (more) => {
+    throttle.report('back', (more) => {
       // A delayed report must still be true.
       if (!isAway) logger.info(pool, `the database answers again${andMore(more)}`)
     })
@@ -519,14 +519,14 @@ function createPoolReports(options: PoolReportsOptions) {
       }
     },
     idleLost: ({ message: reason }: Error) =>
-      heartbeat.report(`idle ${reason}`, (more) =>
+      throttle.report(`idle ${reason}`, (more) =>
         logger.warn({ ...pool, reason }, `an idle database connection was lost${andMore(more)}`),
       ),
     /** Duration of a statement without waiting for a connection. Includes a transaction's COMMIT. */
     slow: (statement: string, ms: number): void => {
       if (ms <= slowAfterMs) return
       onSlowStatement?.(statement, ms)
-      heartbeat.report(`slow ${moduleAndVerb(statement)}`, (more) =>
+      throttle.report(`slow ${moduleAndVerb(statement)}`, (more) =>
         logger.warn(
           { statement, ...pool, ms: Math.round(ms) },
           `a statement took long; others may wait for it${andMore(more)}`,

@@ -13,7 +13,7 @@ import {
 import type { FastifyReply } from 'fastify'
 import type { Ids } from '../ids.ts'
 import type { Logger } from '../log.ts'
-import { andMore, createHeartbeat } from '../runtime.ts'
+import { andMore, createLogThrottle } from '../runtime.ts'
 import type { Connections } from './server.ts'
 
 /** The body of every error: RFC 9457, extended by a stable code. @source rules#http.1 */
@@ -102,7 +102,7 @@ export interface UnreadableOptions {
  */
 export function createClientErrorHandler(options: UnreadableOptions) {
   const { connections, ids, logger, onUnreadable, onUnfinished } = options
-  const heartbeat = createHeartbeat()
+  const throttle = createLogThrottle()
   return ({ code: reason = '' }: Error & { code?: string }, socket: Socket): void => {
     if (reason === 'ECONNRESET') return void socket.destroy()
     // An end that was already written may still be in transit.
@@ -112,7 +112,7 @@ export function createClientErrorHandler(options: UnreadableOptions) {
     answerUnreadable(socket, status, correlationId)
     onUnreadable?.(status)
     const sentence = 'bytes on a connection cannot be read as a request: answered them and closed the connection'
-    heartbeat.report(String(status), (more) => logger.info({ correlationId, status, reason }, sentence + andMore(more)))
+    throttle.report(String(status), (more) => logger.info({ correlationId, status, reason }, sentence + andMore(more)))
     onUnfinished(socket)
   }
 }

@@ -1,7 +1,7 @@
 import type { Endpoint } from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../log.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from '../runtime.ts'
 import type { Caller } from './handler.ts'
 
 declare module 'fastify' {
@@ -19,12 +19,12 @@ export interface RequestObservers {
   readonly logger: Logger
   readonly onRequest?: OnRequest
   /** Keeps refused callers from flooding the log. */
-  readonly refusedHeartbeat: Heartbeat
+  readonly refusedThrottle: LogThrottle
 }
 
 /** For requests that anyone can send without credentials, as fast as a connection carries them. @source rules#logs.8 */
-export function createRefusedHeartbeat(start?: Parameters<typeof createHeartbeat>[0]): Heartbeat {
-  return createHeartbeat(start, 1_000)
+export function createRefusedThrottle(start?: Parameters<typeof createLogThrottle>[0]): LogThrottle {
+  return createLogThrottle(start, 1_000)
 }
 
 /** Called for every answered request; must not throw. `route` is the declared path, or `unknown`. */
@@ -78,7 +78,7 @@ interface Answered {
  * @source rules#logs.1, rules#logs.7, rules#logs.8
  */
 function logRequest(
-  { logger, refusedHeartbeat }: RequestObservers,
+  { logger, refusedThrottle }: RequestObservers,
   request: FastifyRequest,
   { endpoint, status, durationMs }: Answered,
 ): void {
@@ -95,7 +95,7 @@ function logRequest(
     address: caller && request.ip,
   }
   if (REFUSED.has(status)) {
-    refusedHeartbeat.report(String(status), (more) => logger.info(line, `request${andMore(more, 'second')}`))
+    refusedThrottle.report(String(status), (more) => logger.info(line, `request${andMore(more, 'second')}`))
   } else if (endpoint?.tag === 'Health') logger.debug(line, 'request')
   else logger.info(line, 'request')
 }

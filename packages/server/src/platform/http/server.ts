@@ -9,12 +9,12 @@ import { QueueFull } from '../jobs/batcher.ts'
 import type { Pause } from '../jobs/pause.ts'
 import type { Reading } from '../live-request.ts'
 import type { Logger } from '../log.ts'
-import type { EventLoop, Heartbeat } from '../runtime.ts'
+import type { EventLoop, LogThrottle } from '../runtime.ts'
 import { type BoundEndpoint, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators } from './handler.ts'
 import { createClientErrorHandler, sendProblem, type UnreadableOptions } from './problem.ts'
 import { CORRELATION_HEADER, correlationIdOf } from './request.ts'
-import { createRefusedHeartbeat, logFailure, type OnRequest, reportRequest, reportRequests } from './request-log.ts'
+import { createRefusedThrottle, logFailure, type OnRequest, reportRequest, reportRequests } from './request-log.ts'
 import { STRANGER_BOUNDS, type StrangerBounds, type StrangerOutcome, Strangers } from './strangers.ts'
 
 export interface HttpServerOptions {
@@ -34,7 +34,7 @@ export interface HttpServerOptions {
   /** Limits for callers without valid credentials; {@link STRANGER_BOUNDS} by default. */
   readonly strangerBounds?: StrangerBounds
   readonly pause?: Pick<Pause, 'for'>
-  readonly refusedHeartbeat?: Heartbeat
+  readonly refusedThrottle?: LogThrottle
 }
 
 export type HttpServer = FastifyInstance & {
@@ -49,7 +49,7 @@ export type HttpServer = FastifyInstance & {
  * @source rules#http.1, rules#http.2
  */
 export function createHttpServer(given: HttpServerOptions): HttpServer {
-  const options = { ...given, refusedHeartbeat: given.refusedHeartbeat ?? createRefusedHeartbeat() }
+  const options = { ...given, refusedThrottle: given.refusedThrottle ?? createRefusedThrottle() }
   const connections = createConnections(options.eventLoop)
   const { trustProxy: proxies = [], strangerBounds: bounds = STRANGER_BOUNDS, pause, onStranger } = options
   const strangers = new Strangers({ ...options, bounds, connections, proxies, pause, onStranger })
@@ -78,7 +78,7 @@ export function createHttpServer(given: HttpServerOptions): HttpServer {
   return Object.assign(app, { beginDrain: connections.beginDrain })
 }
 
-type AppOptions = HttpServerOptions & { readonly refusedHeartbeat: Heartbeat }
+type AppOptions = HttpServerOptions & { readonly refusedThrottle: LogThrottle }
 
 /** Fastify without routes and without its own handling of bodies and connections. */
 function createApp(options: AppOptions, connections: Connections, strangers: Strangers): FastifyInstance {

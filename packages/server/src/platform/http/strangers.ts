@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Pause, realPause } from '../jobs/pause.ts'
 import type { Logger } from '../log.ts'
 import { clientNetworkOf, networkList } from '../networks.ts'
-import { andMore, createHeartbeat, type EventLoop } from '../runtime.ts'
+import { andMore, createLogThrottle, type EventLoop } from '../runtime.ts'
 import type { Caller } from './handler.ts'
 import type { Connections } from './server.ts'
 import { type ConnectionBounds, StrangerConnections } from './stranger-connections.ts'
@@ -163,11 +163,11 @@ export class Strangers {
 
 /** Logs the first report of an outcome, then one line a minute. @source rules#logs.3 */
 function createReport({ logger, onStranger }: Pick<StrangerOptions, 'logger' | 'onStranger'>) {
-  const heartbeat = createHeartbeat()
+  const throttle = createLogThrottle()
   return (outcome: StrangerOutcome, network: string, caller?: Caller): void => {
     onStranger?.(outcome)
     const who = { network, ...(caller && { credential: caller.credential, credentialId: caller.id }) }
-    heartbeat.report(outcome, (more) => logger.warn(who, SENTENCES[outcome] + andMore(more)))
+    throttle.report(outcome, (more) => logger.warn(who, SENTENCES[outcome] + andMore(more)))
   }
 }
 

@@ -2,7 +2,7 @@ import { Refusal } from '@pixgate/spec'
 import { startTimer } from '../clock.ts'
 import { isOfUnavailability } from '../db/errors.ts'
 import type { Logger } from '../log.ts'
-import { andMore, createHeartbeat, type Heartbeat } from '../runtime.ts'
+import { andMore, createLogThrottle, type LogThrottle } from '../runtime.ts'
 
 /** A loop for due work: runs at once when woken, and polls as the backstop. */
 export interface Worker {
@@ -19,7 +19,7 @@ export interface WorkerOptions {
   readonly logger: Logger
   /** Called after each failed step; must not throw. */
   readonly onFailure?: () => void
-  readonly heartbeat?: Heartbeat
+  readonly throttle?: LogThrottle
 }
 
 export type StartWorker = (options: Pick<WorkerOptions, 'name' | 'processNext' | 'idleMs'>) => Worker
@@ -29,8 +29,8 @@ export function createFailureReport({
   name,
   logger,
   onFailure,
-  heartbeat = createHeartbeat(),
-}: Pick<WorkerOptions, 'name' | 'logger' | 'onFailure' | 'heartbeat'>): (error: unknown) => void {
+  throttle = createLogThrottle(),
+}: Pick<WorkerOptions, 'name' | 'logger' | 'onFailure' | 'throttle'>): (error: unknown) => void {
   return (error) => {
     onFailure?.()
     // The pool logs an unavailable database once for all workers.
@@ -38,7 +38,7 @@ export function createFailureReport({
     // Overload passes; other errors need attention.
     const level = error instanceof Refusal && error.code === 'overloaded' ? 'warn' : 'error'
     const reason = String(error)
-    heartbeat.report(reason, (more) =>
+    throttle.report(reason, (more) =>
       logger[level]({ worker: name, reason }, `a worker step failed; it is tried again${andMore(more)}`),
     )
   }

@@ -15,7 +15,7 @@ import {
 } from '../../../src/platform/db/errors.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, openTestDatabase, testDatabase } from '../../support/database.ts'
-import { steppedHeartbeat } from '../../support/stepped-heartbeat.ts'
+import { steppedLogThrottle } from '../../support/stepped-log-throttle.ts'
 import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts'
 
 const one = statement<[], { one: number }>('test.one', 'SELECT 1 AS one')
@@ -363,8 +363,8 @@ test('[logs.3] [DB-2] the return of a database is logged once for each logged ou
   const { url, proxy } = await proxied(t)
   const address = new URL(url)
   address.port = String(proxy.port)
-  const heartbeat = steppedHeartbeat()
-  const { database, log } = await logged(t, { url: address.href, heartbeat })
+  const throttle = steppedLogThrottle()
+  const { database, log } = await logged(t, { url: address.href, throttle })
   const ask = () => database.rows(one, [])
   await ask()
   await ask()
@@ -385,16 +385,16 @@ test('[logs.3] [DB-2] the return of a database is logged once for each logged ou
   await ask()
   proxy.judge = () => 'cut'
   await assert.rejects(ask(), DatabaseUnavailable)
-  heartbeat.minuteEnds()
+  throttle.minuteEnds()
   assert.equal(log.lines.filter(({ level }) => level === 'info').length, 1)
 })
 
 test('[logs.3] slow statements and lost connections are logged at first and then once a minute', async (t) => {
-  const heartbeat = steppedHeartbeat()
-  const { url, database, log } = await logged(t, { heartbeat, slowAfterMs: -1 })
+  const throttle = steppedLogThrottle()
+  const { url, database, log } = await logged(t, { throttle, slowAfterMs: -1 })
   for (let times = 0; times < 3; times++) await database.rows(one, [])
   assert.equal(log.lines.length, 1)
-  heartbeat.minuteEnds()
+  throttle.minuteEnds()
   assert.equal(
     log.lines[1]?.msg,
     'a statement took long; others may wait for it (happened 2 more times within the past minute)',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { createRefusedHeartbeat } from '../../../src/platform/http/request-log.ts'
+import { createRefusedThrottle } from '../../../src/platform/http/request-log.ts'
 import { type Client, event, GUESS, guarded, HOST, isOpen, READ, statusOf } from './guarded-server.ts'
 import { handlers, head } from './thing-server.ts'
 
@@ -217,16 +217,16 @@ test('[strangers.3] an incomplete request counts as wrong: a body that ends earl
 })
 
 test('[logs.8] requests that are refused are a line at the first, then one that says how many more; others are a line each', async (t) => {
-  const heartbeats: (() => void)[] = []
+  const seconds: (() => void)[] = []
   const { log, open } = await guarded(
     t,
     {},
-    { refusedHeartbeat: createRefusedHeartbeat((ms, run) => heartbeats.push(run) && assert.equal(ms, 1_000)) },
+    { refusedThrottle: createRefusedThrottle((ms, run) => seconds.push(run) && assert.equal(ms, 1_000)) },
   )
   const stranger = await open()
   for (let guess = 0; guess < 5; guess++) assert.equal(statusOf(await stranger.ask(GUESS)), 401)
   for (let read = 0; read < 2; read++) assert.equal(statusOf(await stranger.ask(READ)), 200)
-  heartbeats.shift()?.()
+  seconds.shift()?.()
   assert.deepEqual(
     log.map(({ status, msg }) => [status, msg]),
     [

@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { DatabaseUnavailable } from '../../../src/platform/db/errors.ts'
 import { startWorker, type Worker, type WorkerOptions } from '../../../src/platform/jobs/worker.ts'
 import { capturedLog } from '../../support/captured-log.ts'
-import { steppedHeartbeat } from '../../support/stepped-heartbeat.ts'
+import { steppedLogThrottle } from '../../support/stepped-log-throttle.ts'
 
 const LONG_MS = 3_600_000
 
@@ -116,12 +116,12 @@ test('[PL-2] stopping waits for the step under way, begins none, and ends a slee
 /** What is logged of a worker whose steps fail like this, woken after each; and how many failures were counted. */
 async function failing(errors: readonly Error[]) {
   const log = capturedLog()
-  const heartbeat = steppedHeartbeat()
+  const throttle = steppedLogThrottle()
   let failures = 0
   let steps = 0
   const working = worker({
     logger: log.logger,
-    heartbeat,
+    throttle,
     onFailure: () => {
       failures += 1
     },
@@ -137,7 +137,7 @@ async function failing(errors: readonly Error[]) {
     await settle()
   }
   await working.stop()
-  heartbeat.minuteEnds()
+  throttle.minuteEnds()
   return { failures, lines: log.lines.map(({ level, worker, reason, msg }) => [level, worker, reason, msg]) }
 }
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { andMore } from '../../src/platform/runtime.ts'
-import { steppedHeartbeat } from '../support/stepped-heartbeat.ts'
+import { steppedLogThrottle } from '../support/stepped-log-throttle.ts'
 
-/** A stepped heartbeat, and what it wrote. */
+/** A stepped throttle, and what it wrote. */
 function written() {
   const lines: string[] = []
-  const heartbeat = steppedHeartbeat()
+  const throttle = steppedLogThrottle()
   return {
-    ...heartbeat,
+    ...throttle,
     lines,
-    report: (kind: string) => heartbeat.report(kind, (more) => lines.push(`${kind}${andMore(more)}`)),
+    report: (kind: string) => throttle.report(kind, (more) => lines.push(`${kind}${andMore(more)}`)),
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { createHealthStore, createLateWorkWatch } from '../../src/health/index.ts'
+import { createHealthStore, createOverdueWorkWatch } from '../../src/health/index.ts'
 import type { Count } from '../../src/health/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
@@ -12,8 +12,6 @@ import { administer, notingTexts, planOf, testDatabase } from '../support/databa
 import { scrape } from '../support/metrics.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ENVIRONMENT, type World, world } from '../support/world.ts'
-
-const SENTENCE = 'work is overdue by more than a minute'
 
 /** Each kind of work that a worker would do, with no worker to do it. */
 async function workOfEveryKind(pix: World): Promise<void> {
@@ -62,10 +60,10 @@ test('[logs.5] [metrics.1] a process without workers reports overdue work by kin
     { clock, logger: log.logger, pause: realPause, random: Math.random },
     stops,
   )
-  const { level, lateSeconds, count } = await log.line(SENTENCE, { work: 'cash_out' })
+  const { level, lateSeconds, count } = await log.line('', { event: 'work.overdue', work: 'cash_out' })
   assert.deepEqual([level, count], ['warn', 1])
   assert.ok(Number(lateSeconds) >= 180)
-  for (const work of ['cash_in', 'event', 'notification']) await log.line(SENTENCE, { work })
+  for (const work of ['cash_in', 'event', 'notification']) await log.line('', { event: 'work.overdue', work })
   const series = await scrape(pix)
   assert.equal(series('pixgate_work_late{kind="cash_out"}'), 1)
   assert.ok((series('pixgate_work_late_seconds{kind="event"}') ?? 0) >= 180)
@@ -98,16 +96,17 @@ test('[logs.5] a delivery that waits for its next attempt is not late, one that 
 test('[logs.5] as long as work is late there is a line at each look, and one when that is over', async () => {
   const log = capturedLog()
   const rows: Count[][] = [[late('event'), late('cash_out')], [late('event')], []]
-  const look = createLateWorkWatch({ late: async () => rows.shift() ?? [], orders: () => 'closed', logger: log.logger })
+  const countOverdue = async () => rows.shift() ?? []
+  const look = createOverdueWorkWatch({ countOverdue, payoutBreaker: () => 'closed', logger: log.logger })
   for (let looks = 0; looks < 4; looks++) await look()
   assert.deepEqual(
-    log.lines.map(({ level, work, msg }) => [level, work, msg.includes(SENTENCE)]),
+    log.lines.map(({ level, work, event }) => [level, work, event]),
     [
-      ['warn', 'event', true],
-      ['warn', 'cash_out', true],
-      ['warn', 'event', true],
-      ['info', 'cash_out', false],
-      ['info', 'event', false],
+      ['warn', 'event', 'work.overdue'],
+      ['warn', 'cash_out', 'work.overdue'],
+      ['warn', 'event', 'work.overdue'],
+      ['info', 'cash_out', 'work.overdue_cleared'],
+      ['info', 'event', 'work.overdue_cleared'],
     ],
   )
 })
@@ -115,7 +114,8 @@ test('[logs.5] as long as work is late there is a line at each look, and one whe
 test('[logs.5] orders that the breaker holds back say so, and other work does not', async () => {
   const log = capturedLog()
   const rows = ['cash_out', 'refund_in', 'cash_in'].map(late)
-  await createLateWorkWatch({ late: async () => rows, orders: () => 'half_open', logger: log.logger })()
+  const countOverdue = async () => rows
+  await createOverdueWorkWatch({ countOverdue, payoutBreaker: () => 'half_open', logger: log.logger })()
   assert.deepEqual(
     log.lines.map(({ work, heldBack }) => [work, heldBack]),
     [
