@@ -13,7 +13,7 @@ export type HandleWebhook = (event: WebhookEvent) => unknown
 /** More is not read. Notifications are smaller by far. */
 const BODY_MAX_BYTES = 262_144
 
-/** @returns the code of the fault; nothing once it is handled @throws of the handler, and for a wrong set-up */
+/** @returns the fault to answer; nothing once it is handled @throws of the handler, and for a wrong set-up */
 async function faultOf(request: SignedRequest, options: VerifyOptions, handle: HandleWebhook) {
   let event: WebhookEvent
   try {
@@ -21,7 +21,7 @@ async function faultOf(request: SignedRequest, options: VerifyOptions, handle: H
   } catch (error) {
     const isSetUp = error instanceof WebhookError && (error.code === 'body_parsed' || error.code === 'secret_invalid')
     if (!(error instanceof WebhookError) || isSetUp) throw error
-    return error.code
+    return { code: error.code, status: error.code === 'keys_unavailable' ? 503 : 401 }
   }
   await handle(event)
   return undefined
@@ -34,7 +34,7 @@ async function faultOf(request: SignedRequest, options: VerifyOptions, handle: H
 export function webhookRoute(options: VerifyOptions, handle: HandleWebhook): (request: Request) => Promise<Response> {
   return async (request) => {
     const fault = await faultOf(request, options, handle)
-    return fault ? new Response(fault, { status: 401 }) : new Response(null, { status: 204 })
+    return fault ? new Response(fault.code, fault) : new Response(null, { status: 204 })
   }
 }
 
@@ -57,7 +57,7 @@ export function expressWebhook(options: VerifyOptions, handle: HandleWebhook) {
     try {
       const body = (request.body ?? (await read(request))) as Uint8Array
       const fault = await faultOf({ headers: request.headers, body }, options, handle)
-      response.writeHead(fault ? 401 : 204).end(fault)
+      response.writeHead(fault?.status ?? 204).end(fault?.code)
     } catch (error) {
       next(error)
     }
@@ -110,7 +110,7 @@ export function fastifyWebhook(options: VerifyOptions, handle: HandleWebhook) {
     app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
     app.post('/', async ({ headers, body }, reply) => {
       const fault = await faultOf({ headers, body: body as Uint8Array }, options, handle)
-      return reply.code(fault ? 401 : 204).send(fault)
+      return reply.code(fault?.status ?? 204).send(fault?.code)
     })
   }
 }

@@ -11,31 +11,37 @@ export type WebhookFault =
   | 'signature_wrong'
   | 'timestamp_invalid'
 
-const sentences: Readonly<Record<WebhookFault, string>> = {
-  body_not_json: 'the body is signed, and is not JSON',
+const messages: Readonly<Record<WebhookFault, string>> = {
+  body_not_json: 'signature valid, but the body is not JSON',
   body_parsed: 'the framework has parsed the body; the signature needs its raw bytes',
-  key_unknown: 'no published key has the id of digital-signature-key-id',
-  keys_unavailable: 'the public keys could not be read',
+  key_unknown: 'unknown key id in digital-signature-key-id',
+  keys_unavailable: 'public keys could not be fetched',
   secret_invalid: 'the secret is not whsec_ and Base64',
   signature_missing: 'the header of the signature is missing',
-  signature_wrong: 'the signature is not of these bytes under this secret or key',
+  signature_wrong: 'signature mismatch: wrong secret or key, or body, id or timestamp were changed',
   timestamp_invalid: 'webhook-timestamp is missing, or more than five minutes off',
 }
 
-/** A webhook that is not to be believed. Answer 401: Pixgate sends it again. */
+/**
+ * A webhook that is not verified. Answer 401, or 503 for `keys_unavailable`: Pixgate sends it again. `secret_invalid` and
+ * `body_parsed` are faults of the receiver's set-up.
+ */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   readonly code: WebhookFault
 
   constructor(code: WebhookFault, options?: ErrorOptions) {
-    super(`${code}: ${sentences[code]}`, options)
+    super(`${code}: ${messages[code]}`, options)
     this.code = code
   }
 }
 
 /** A verified notification. */
 export type WebhookEvent = (Notification | WebhookTest) & {
-  /** The same on every attempt: handle each once. */
+  /**
+   * The same on every attempt: handle each once. Only `webhook-signature` covers it: with `keys` alone, recognise
+   * repetitions by the event itself.
+   */
   readonly webhookId: string
 }
 
@@ -44,31 +50,36 @@ export type SignedRequest =
   | { readonly headers: HeaderSource; arrayBuffer(): Promise<ArrayBuffer> }
   | { readonly headers: HeaderSource; readonly body: Uint8Array | string }
 
-/** `Headers`, or an object with names in small letters, as Node.js has it. */
+/** `Headers`, or an object with lower-case names, as Node.js has it. */
 export type HeaderSource =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** At least one of `secret` and `keys`. With both, both signatures must be right. */
 export interface VerifyOptions {
-  /** `whsec_…`, or several while you change it. Verifies `webhook-signature`. */
+  /** `whsec_…`, or several during rotation. Verifies `webhook-signature`, which covers body, id and timestamp. */
   readonly secret?: string | readonly string[] | undefined
-  /** Of {@link publicKeys}. Verifies `digital-signature`. */
-  readonly keys?: FindKey | undefined
-  /** Epoch milliseconds, for tests. */
+  /** Of {@link publicKeys}. Verifies `digital-signature`, which covers the body alone. */
+  readonly keys?: KeyResolver | undefined
+  /** Returns the time in epoch milliseconds, for tests. */
   readonly now?: (() => number) | undefined
 }
 
-/** Under the name that it has with the types of a browser and with those of Node.js. */
+/** `CryptoKey`, spelt so that the declarations compile with the types of browsers and with those of Node.js. */
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
-/** Finds the public key of an id. */
-export type FindKey = (id: string) => Promise<Key | undefined>
+/** Returns the public key of an id. @throws WebhookError */
+export type KeyResolver = (id: string) => Promise<Key | undefined>
 
 const TOLERANCE_S = 300
 const encoder = new TextEncoder()
 
-/** @throws WebhookError @source rules#sdk.11 */
+/**
+ * Verifies that `webhook-timestamp` is at most five minutes off and the signatures over the raw body, then parses it. Does
+ * not detect a replay within that time: store each `webhookId`, and handle it once.
+ * @throws WebhookError
+ * @source rules#sdk.11
+ */
 export async function verifyWebhook(request: SignedRequest, options: VerifyOptions): Promise<WebhookEvent> {
   const { secret, keys, now = Date.now } = options
   const header = (name: string) => headerOf(request.headers, name)
@@ -80,7 +91,8 @@ export async function verifyWebhook(request: SignedRequest, options: VerifyOptio
   const webhookId = header('webhook-id')
   const secrets = secret === undefined ? [] : [secret].flat()
   if (secrets.length === 0 && keys === undefined) throw new TypeError('verifyWebhook needs a secret, or keys')
-  if (secrets.length > 0) await verifyStandard(secrets, `${webhookId}.${timestamp}.`, body, header('webhook-signature'))
+  if (secrets.length > 0)
+    await verifyWebhookSignature(secrets, `${webhookId}.${timestamp}.`, body, header('webhook-signature'))
   if (keys) await verifyDigitalSignature(body, header('digital-signature'), header('digital-signature-key-id'), keys)
   try {
     return { ...JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)), webhookId }
@@ -98,10 +110,10 @@ export async function verifyDigitalSignature(
   body: Uint8Array | string,
   signature: string,
   keyId: string,
-  keys: FindKey,
+  keys: KeyResolver,
 ): Promise<void> {
   if (signature === '' || keyId === '') throw new WebhookError('signature_missing')
-  const raw = rawSignature(base64(signature))
+  const raw = rawSignature(decodeBase64(signature))
   if (!raw) throw new WebhookError('signature_wrong')
   const key = await keys(keyId)
   if (!key) throw new WebhookError('key_unknown')
@@ -112,6 +124,7 @@ export async function verifyDigitalSignature(
 /** Options of {@link publicKeys}. */
 export interface PublicKeysOptions {
   readonly fetch?: typeof fetch | undefined
+  /** Returns the time in epoch milliseconds, for tests. */
   readonly now?: (() => number) | undefined
 }
 
@@ -123,12 +136,13 @@ const KEYS_INTERVAL_MS = 1_000
 
 /**
  * The keys that Pixgate publishes: kept for five minutes, and read again when an id is unknown.
- * @param url of Pixgate. Never take it from a request.
+ * @param url address of Pixgate. Never take it from a request.
+ * @returns a resolver that throws `key_unknown` for a published key that is none of P-256, and `keys_unavailable`
  * @source rules#sdk.12
  */
-export function publicKeys(url: string, options: PublicKeysOptions = {}): FindKey {
+export function publicKeys(url: string, options: PublicKeysOptions = {}): KeyResolver {
   const { now = Date.now } = options
-  let keys: ReadonlyMap<string, Promise<Key>> = new Map()
+  let pems: ReadonlyMap<string, string> = new Map()
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
   const read = async () => {
@@ -138,12 +152,12 @@ export function publicKeys(url: string, options: PublicKeysOptions = {}): FindKe
     })
     if (!response.ok) throw new Error(`GET /public-keys answered ${response.status}`)
     const { data } = (await response.json()) as { data: { id: string; publicKey: string }[] }
-    keys = new Map(data.map(({ id, publicKey }) => [id, keyOf(publicKey)]))
+    pems = new Map(data.map(({ id, publicKey }) => [id, publicKey]))
     readAt = startedAt
   }
   return async (id) => {
     const ageMs = now() - readAt
-    if (ageMs >= KEYS_MAX_AGE_MS || (!keys.has(id) && ageMs >= KEYS_INTERVAL_MS)) {
+    if (ageMs >= KEYS_MAX_AGE_MS || (!pems.has(id) && ageMs >= KEYS_INTERVAL_MS)) {
       reading ??= read().finally(() => {
         reading = undefined
       })
@@ -151,11 +165,17 @@ export function publicKeys(url: string, options: PublicKeysOptions = {}): FindKe
         throw new WebhookError('keys_unavailable', { cause })
       })
     }
-    return keys.get(id)
+    const pem = pems.get(id)
+    try {
+      return pem === undefined ? undefined : await importKey(pem)
+    } catch (cause) {
+      throw new WebhookError('key_unknown', { cause })
+    }
   }
 }
 
-async function verifyStandard(
+/** The `webhook-signature` of Standard Webhooks: one of the secrets made one of its signatures. */
+async function verifyWebhookSignature(
   secrets: readonly string[],
   prefix: string,
   body: Uint8Array<ArrayBuffer>,
@@ -167,7 +187,7 @@ async function verifyStandard(
   for (const secret of secrets) {
     const key = await hmacKey(secret, 'verify')
     for (const signature of signatures) {
-      const bytes = base64(signature.slice(3))
+      const bytes = decodeBase64(signature.slice(3))
       // Compares in constant time.
       if (bytes && (await crypto.subtle.verify('HMAC', key, bytes, signed))) return
     }
@@ -177,13 +197,13 @@ async function verifyStandard(
 
 /** @throws WebhookError secret_invalid */
 export async function hmacKey(secret: string, use: 'sign' | 'verify'): Promise<Key> {
-  const bytes = base64(secret.replace(/^whsec_/, ''))
+  const bytes = decodeBase64(secret.replace(/^whsec_/, ''))
   if (!bytes?.length) throw new WebhookError('secret_invalid')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use])
 }
 
-function keyOf(pem: string): Promise<Key> {
-  const spki = base64(pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')) ?? new Uint8Array()
+function importKey(pem: string): Promise<Key> {
+  const spki = decodeBase64(pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')) ?? new Uint8Array()
   return crypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify'])
 }
 
@@ -204,7 +224,7 @@ function rawSignature(der: Uint8Array | undefined): Uint8Array<ArrayBuffer> | un
   return at === der.length ? raw : undefined
 }
 
-function base64(text: string): Uint8Array<ArrayBuffer> | undefined {
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
   } catch {

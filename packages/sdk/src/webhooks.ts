@@ -1,8 +1,8 @@
 export { expressWebhook, fastifyWebhook, type HandleWebhook, webhookRoute } from './adapters.ts'
 export type { Notification, WebhookTest } from './generated/types.ts'
 export {
-  type FindKey,
   type HeaderSource,
+  type KeyResolver,
   type PublicKeysOptions,
   publicKeys,
   type SignedRequest,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -13,6 +14,7 @@ import {
   expressWebhook,
   fastifyWebhook,
   publicKeys,
+  type VerifyOptions,
   verifyDigitalSignature,
   verifyWebhook,
   type WebhookEvent,
@@ -100,6 +102,17 @@ test('[sdk.12] without an answer no key is believed, and the next call asks agai
   assert.ok(await server.find('k1'))
 })
 
+test('[sdk.12] a published key that is none of P-256 is unknown, and harms no other', async () => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+  const server = keyServer([
+    { k1: KEY, p384: String(publicKey.export({ type: 'spki', format: 'pem' })), text: 'no key' },
+  ])
+  assert.ok(await server.find('k1'))
+  for (const id of ['p384', 'text'])
+    await assert.rejects(server.find(id), { name: 'WebhookError', code: 'key_unknown' })
+  assert.equal(server.asked(), 1)
+})
+
 test('[sdk.11] each fault has a code', async () => {
   const signed = await signTestWebhook(exampleEvent('pix_cash_in'), { secret: SECRET, sentAt: 0 })
   const now = () => 0
@@ -147,9 +160,13 @@ type Post = (path: string, body: string, headers: Readonly<Record<string, string
 
 type Receive = (event: WebhookEvent) => unknown
 
-const frameworks: Readonly<Record<string, (t: TestContext, handle: Receive) => Promise<Post>>> = {
-  'a route of Next.js, Hono or a worker': async (_, handle) => {
-    const route = webhookRoute({ secret: SECRET }, handle)
+const BY_SECRET: VerifyOptions = { secret: SECRET }
+
+const frameworks: Readonly<
+  Record<string, (t: TestContext, handle: Receive, options?: VerifyOptions) => Promise<Post>>
+> = {
+  'a route of Next.js, Hono or a worker': async (_, handle, options = BY_SECRET) => {
+    const route = webhookRoute(options, handle)
     return async (path, body, headers) => {
       const request = new Request(`http://shop.test${path}`, { method: 'POST', body, headers })
       return route(request).then(
@@ -158,22 +175,27 @@ const frameworks: Readonly<Record<string, (t: TestContext, handle: Receive) => P
       )
     }
   },
-  Fastify: async (t, handle) => {
+  Fastify: async (t, handle, options = BY_SECRET) => {
     const app = fastify()
     app.post('/json', async ({ body }) => ({ isParsed: typeof body === 'object' }))
-    app.register(fastifyWebhook({ secret: SECRET }, handle), { prefix: '/pix' })
+    app.register(fastifyWebhook(options, handle), { prefix: '/pix' })
     t.after(() => app.close())
     const { json } = await app.inject({ method: 'POST', url: '/json', payload: { a: 1 } })
     assert.deepEqual(json(), { isParsed: true }, 'other routes get JSON')
     return async (url, payload, headers) => (await app.inject({ method: 'POST', url, payload, headers })).statusCode
   },
-  'Express, before a parser': (t, handle) => listening(t, handle, () => undefined),
-  'Express, behind express.raw()': (t, handle) => listening(t, handle, (body) => body),
+  'Express, before a parser': (t, handle, options) => listening(t, handle, () => undefined, options),
+  'Express, behind express.raw()': (t, handle, options) => listening(t, handle, (body) => body, options),
 }
 
 /** A server of Node.js, whose requests and responses are those of Express. @param parse sets `request.body` */
-async function listening(t: TestContext, handle: Receive, parse: (body: Buffer) => unknown): Promise<Post> {
-  const receive = expressWebhook({ secret: SECRET }, handle)
+async function listening(
+  t: TestContext,
+  handle: Receive,
+  parse: (body: Buffer) => unknown,
+  options = BY_SECRET,
+): Promise<Post> {
+  const receive = expressWebhook(options, handle)
   const server = createServer(async (request, response) => {
     const fail = () => response.writeHead(500).end()
     if (parse(Buffer.alloc(0)) === undefined) return receive(request, response, fail)
@@ -188,7 +210,7 @@ async function listening(t: TestContext, handle: Receive, parse: (body: Buffer) 
 }
 
 for (const [name, receiver] of Object.entries(frameworks)) {
-  test(`[sdk.11] ${name}: 204 when it is handled, 401 when it is not to be believed, 500 when the handler fails`, async (t) => {
+  test(`[sdk.11] ${name}: 204 when it is handled, 401 when it is not verified, 500 when the handler fails`, async (t) => {
     const handled: string[] = []
     const post = await receiver(t, (event) => {
       if (event.event_type !== 'pix_cash_in') throw new Error('the database is away')
@@ -201,6 +223,16 @@ for (const [name, receiver] of Object.entries(frameworks)) {
     const failed = await signTestWebhook(exampleEvent('pix_cash_out'), { secret: SECRET, sentAt })
     assert.equal(await post('/pix', failed.body, failed.headers), 500)
     assert.deepEqual(handled, [paid.headers['webhook-id']])
+  })
+}
+
+for (const [name, receiver] of Object.entries(frameworks)) {
+  test(`[sdk.11] ${name}: 503 when the public keys cannot be fetched`, async (t) => {
+    const { find: keys } = keyServer([500])
+    const post = await receiver(t, () => assert.fail('not to be handled'), { secret: SECRET, keys })
+    const { body, headers } = await signTestWebhook(exampleEvent('pix_cash_in'), { secret: SECRET, sentAt: wallNow() })
+    const signature = { 'digital-signature': valid?.signature ?? '', 'digital-signature-key-id': 'k1' }
+    assert.equal(await post('/pix', body, { ...headers, ...signature }), 503)
   })
 }
 
