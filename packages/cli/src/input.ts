@@ -4,7 +4,7 @@ import { usedWrongly } from './failure.ts'
 
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
 
-/** What a command was given. */
+/** Arguments and options of a command line. */
 export class Input {
   readonly #values: Values
   readonly #words: readonly string[]
@@ -19,9 +19,9 @@ export class Input {
     return typeof value === 'string' ? value : undefined
   }
 
-  /** Of an option that the table requires. */
+  /** The value of a required option. @throws Failure used wrongly, if it is absent or empty */
   needed(option: string): string {
-    return this.text(option) ?? ''
+    return filled(this.text(option), `--${option}`)
   }
 
   texts(option: string): readonly string[] {
@@ -33,25 +33,30 @@ export class Input {
     return this.#values[option] === true
   }
 
-  /** By its place, from 0. */
+  /** An argument by its place, from 0. @throws Failure used wrongly, if it is absent or empty */
   word(place: number): string {
-    return this.#words[place] ?? ''
+    return filled(this.#words[place], `argument ${place + 1}`)
+  }
+
+  /** As {@link word}, for an argument that may be absent. */
+  optionalWord(place: number): string | undefined {
+    return this.#words[place] || undefined
   }
 
   get words(): readonly string[] {
     return this.#words
   }
 
-  /** @throws Failure used wrongly */
-  number(option: string, byDefault: number): number {
+  /** A whole number above 0. @throws Failure used wrongly */
+  number(option: string, fallback: number): number {
     const text = this.text(option)
-    if (text === undefined) return byDefault
+    if (text === undefined) return fallback
     if (!/^[1-9]\d{0,8}$/.test(text)) throw usedWrongly(`--${option} must be a whole number above 0`)
     return Number(text)
   }
 
   /** An amount in reais with both decimals, in centavos. @throws Failure used wrongly @source rules#cli.3 */
-  cents(option: string): number | undefined {
+  amountCents(option: string): number | undefined {
     const text = this.text(option)
     if (text === undefined) return undefined
     const [, reais = '', centavos = ''] = /^(\d{1,10})[.,](\d{2})$/.exec(text) ?? []
@@ -60,21 +65,23 @@ export class Input {
   }
 }
 
+function filled(text: string | undefined, name: string): string {
+  if (!text) throw usedWrongly(`${name} is missing`)
+  return text
+}
+
 /** @throws Failure used wrongly; no value is repeated, as it may be a secret */
 export function readInput(command: Command, args: readonly string[]): Input {
   const options = { ...command.options, ...GLOBAL_OPTIONS }
   const { values, positionals } = parsed(options, args)
-  const isAsked = values.help === true
-  const given = command.arguments ?? []
-  const takesAll = given.some(({ isRest }) => isRest)
-  if (!isAsked) {
-    const lacking = given.find(({ isOptional }, place) => !isOptional && positionals[place] === undefined)
-    if (lacking) throw usedWrongly(`${lacking.name} is missing`, usage(command))
-    if (positionals.length > given.length && !takesAll)
-      throw usedWrongly('there is an argument too many', usage(command))
-    for (const [name, { isRequired }] of Object.entries(options))
-      if (isRequired && values[name] === undefined) throw usedWrongly(`--${name} is missing`, usage(command))
-  }
+  if (values.help === true) return new Input(values, positionals)
+  const declared = command.arguments ?? []
+  const missing = declared.find(({ isOptional }, place) => !isOptional && !positionals[place])
+  if (missing) throw usedWrongly(`${missing.name} is missing`, usage(command))
+  if (positionals.length > declared.length && !declared.some(({ isRest }) => isRest))
+    throw usedWrongly('too many arguments', usage(command))
+  for (const [name, { isRequired }] of Object.entries(options))
+    if (isRequired && !values[name]) throw usedWrongly(`--${name} is missing`, usage(command))
   return new Input(values, positionals)
 }
 
@@ -96,12 +103,12 @@ function parsed(
     const { code, message } = error as Error & { readonly code?: string }
     const [, option = ''] = /'(?:-\w, )?(--?[\w-]+)/.exec(message) ?? []
     if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
-      throw usedWrongly(`there is no option ${option}`, /key|token|secret|password/.test(option) ? SECRETS : undefined)
-    if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE')
-      throw usedWrongly(`${option} is given wrongly`, 'A value that begins with - is given as --option=-value.')
-    throw error
+      throw usedWrongly(`unknown option ${option}`, /key|token|secret|password/.test(option) ? SECRETS : undefined)
+    if (code !== 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw error
+    if (options[option.slice(2)]?.kind === 'flag') throw usedWrongly(`${option} takes no value`)
+    throw usedWrongly(`${option} needs a value`, 'A value that begins with - is given as --option=-value.')
   }
 }
 
 const SECRETS =
-  'Others on this machine can read the options of a program. Give secrets by PIXGATE_API_KEY or PIXGATE_ADMIN_TOKEN, a profile (pixgate login) or --secret-file.'
+  'Command-line options are visible to other users of this machine (`ps`). Give secrets by PIXGATE_API_KEY or PIXGATE_ADMIN_TOKEN, a profile (pixgate login) or --secret-file.'

@@ -6,6 +6,7 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from '../src/command.ts'
 import { commands } from '../src/index.ts'
+import { Input } from '../src/input.ts'
 import { folderOf, json, shell } from './support/running.ts'
 import { problem, scriptedServer } from './support/scripted-server.ts'
 
@@ -90,6 +91,45 @@ for (const line of [
     assert.deepEqual([code, stdout], [2, ''], stderr)
   })
 }
+
+test('[cli.2] a required value that is absent or empty is used wrongly, also where the table does not require it', async (t) => {
+  const server = await scriptedServer(t, (_, response) => problem(response, 500, 'internal_error'))
+  const pixgate = shell(folderOf(t), { PIXGATE_URL: server.url, PIXGATE_API_KEY: KEY })
+  for (const words of [
+    ['charge', 'create', '--value=1.00', '--external-id='],
+    ['charge', 'get', ''],
+  ])
+    assert.equal((await pixgate(words)).code, 2, words.join(' '))
+  const input = new Input({ empty: '' }, [''])
+  for (const read of [
+    () => input.needed('external-id'),
+    () => input.needed('empty'),
+    () => input.word(0),
+    () => input.word(1),
+  ])
+    assert.throws(read, { exit: 'usedWrongly' })
+  assert.equal(input.optionalWord(0), undefined)
+})
+
+test('[cli.2] an option without its value has advice that an option with a needless value has not', async (t) => {
+  const pixgate = shell(folderOf(t), { PIXGATE_URL: 'http://127.0.0.1:1', PIXGATE_API_KEY: KEY })
+  const lines = [
+    'charge list --json --limit',
+    'charge list --limit --json',
+    'charge list --json --live=1',
+    'balance --json --help=1',
+  ]
+  const errors = await Promise.all(lines.map(async (words) => json((await pixgate(`pixgate ${words}`)).stderr).error))
+  assert.deepEqual(
+    errors.map(({ code, fix }) => [code, fix !== undefined]),
+    [
+      ['used_wrongly', true],
+      ['used_wrongly', true],
+      ['used_wrongly', false],
+      ['used_wrongly', false],
+    ],
+  )
+})
 
 test('[cli.3] an amount has both decimals, so that reais are never taken for centavos', async (t) => {
   const bodies: string[] = []

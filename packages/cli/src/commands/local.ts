@@ -63,12 +63,12 @@ const open: Command = {
   options: { print: { kind: 'flag', says: 'print the address only' } },
   examples: ['pixgate open docs --print', 'pixgate open payment $CHARGE --print --json'],
   run: async (input, { settings, out, surroundings }) => {
-    const [what, id] = [input.word(0) || 'console', input.word(1)]
+    const [what, id] = [input.optionalWord(0) ?? 'console', input.optionalWord(1)]
     const base = (what === 'docs' ? settings.url : (settings.operatorUrl ?? settings.url))?.replace(/\/+$/, '')
     if (base === undefined)
       throw usedWrongly('the address of Pixgate is missing', 'Set PIXGATE_URL, or name a profile.')
     if (what === 'payment' && !id) throw usedWrongly('ID is missing')
-    const paths = { console: '/console', docs: '/docs', payment: `/console/payments/${encodeURIComponent(id)}` }
+    const paths = { console: '/console', docs: '/docs', payment: `/console/payments/${encodeURIComponent(id ?? '')}` }
     if (!Object.hasOwn(paths, what)) throw usedWrongly('there is no such page', 'Known: console, docs, payment.')
     const url = `${base}${paths[what as keyof typeof paths]}`
     if (out.isJson) out.show({ url })
@@ -183,9 +183,11 @@ const login: Command = {
     const secret = file === undefined ? (await surroundings.read()).toString('utf8').trim() : readSecretFile(file)
     if (!/^[!-~]+$/.test(secret)) throw usedWrongly('the secret is missing', 'Give it on standard input.')
     out.hide([secret])
-    for (const option of ['url', 'operator-url'] as const)
-      if (input.text(option) !== undefined && !/^https?:\/\//.test(input.needed(option)))
+    for (const option of ['url', 'operator-url'] as const) {
+      const address = input.text(option)
+      if (address !== undefined && !/^https?:\/\//.test(address))
         throw usedWrongly(`--${option} must be an http(s) address`)
+    }
     const profile = input.text('profile') ?? DEFAULT_PROFILE
     const isKey = /^pix_(?:test|live)_/.test(secret)
     const settings: Settings = { url: input.needed('url'), ...(isKey ? { apiKey: secret } : { adminToken: secret }) }
@@ -202,7 +204,7 @@ const init: Command = {
   arguments: [{ name: 'FILE', says: 'where; pixgate.env', isOptional: true }],
   examples: ['pixgate init', 'pixgate init other.env --json'],
   run: async (input, { out, surroundings }) => {
-    const path = resolve(surroundings.directory, input.word(0) || 'pixgate.env')
+    const path = resolve(surroundings.directory, input.optionalWord(0) ?? 'pixgate.env')
     const password = secretText()
     try {
       writeFileSync(path, environmentFile(password), { flag: 'wx', mode: 0o600 })

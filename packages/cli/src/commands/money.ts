@@ -25,7 +25,7 @@ const PAYOUT = ['id', 'status', 'valueCents', 'externalId', 'recipient.name', 'e
 const REFUND = ['id', 'status', 'valueCents', 'externalId', 'cashInId', 'returnId', 'failureReason'] as const
 const LISTED = ['id', 'status', 'valueCents', 'externalId'] as const
 
-const amount = (input: Input, option = 'value') => input.cents(option) as Cents
+const amount = (input: Input, option = 'value') => input.amountCents(option) as Cents
 
 const filtersOf = (input: Input) => ({
   external_id: input.text('external-id'),
@@ -269,7 +269,8 @@ const bookCommands: readonly Command[] = [
     run: async (input, { operator, out }) => {
       const { closes } = await operator()
       const fields = ['id', 'status', 'booksCents', 'differenceCents', 'unexplainedCents', 'madeAt']
-      if (input.word(0)) out.show(await closes.get(input.word(0)), fields)
+      const day = input.optionalWord(0)
+      if (day) out.show(await closes.get(day), fields)
       else out.show(await firstOf(closes.list(), input.number('limit', 20)), fields)
     },
   },

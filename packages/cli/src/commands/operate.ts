@@ -66,7 +66,7 @@ const caseCommands: readonly Command[] = [
         decision: input.word(1) as CaseDecision,
         reason: input.needed('reason'),
         version,
-        amountCents: input.cents('amount') as Cents | undefined,
+        amountCents: input.amountCents('amount') as Cents | undefined,
         operationId: input.text('operation'),
         ...(hasEvidence && { evidence: { endToEndId, returnId, reference } }),
         ...(input.flag('dry-run') && { dryRun: true }),
