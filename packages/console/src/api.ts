@@ -136,10 +136,8 @@ export async function readFile(path: string, query: Query = {}): Promise<{ name:
   return { name, content: await response.blob() }
 }
 
-/**
- * The `Idempotency-Key` of an order. The same order gets the same key, also after a reload, until an answer to it is known.
- */
-export async function order<E extends Endpoint>(
+/** Sends an order with an `Idempotency-Key`: the same one for the same order, also after a reload, until its answer is known. */
+export async function callOnce<E extends Endpoint>(
   method: E['method'],
   path: string,
   body: unknown,

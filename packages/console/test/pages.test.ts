@@ -103,3 +103,16 @@ test('a pasted address is the one of the endpoint', { skip }, async () => {
   assert.equal((await order).postDataJSON().url, 'http://127.0.0.1:3000/webhooks')
   await page.close()
 })
+
+test('a window that the browser blocks is an error, and the receipt is not read', { skip }, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  await page.addInitScript('window.open = () => null')
+  const read: string[] = []
+  page.on('request', (request) => read.push(request.url()))
+  await page.goto(`${server.address}/console/payments/0198c0de-7a11-7000-8000-5f1d3c2b1a09`)
+  await page.getByRole('button', { name: ptBR.payment.receipt.print }).click()
+  await page.getByRole('alert').getByText(ptBR.payment.receipt.blocked).waitFor()
+  assert.ok(!read.some((url) => url.includes('/receipt')))
+  await page.close()
+})

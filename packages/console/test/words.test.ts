@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adjustment, caseKinds, cashIn, cashOut, journals, type Machine, refundIn } from '@pixgate/spec'
+import { ptBR } from '../src/words/pt-BR.ts'
 import { said } from '../src/words/said-pt-BR.ts'
 
 const machines: readonly Machine[] = [cashIn, cashOut, refundIn, adjustment]
@@ -39,4 +40,10 @@ test('no Portuguese sentence is left of one that the specification no longer has
     Object.keys(said).filter((sentence) => !sentences.has(sentence)),
     [],
   )
+})
+
+test('a refund without a name of its payer takes no label for one', () => {
+  const { facts, refund } = ptBR.payment
+  assert.ok(refund.hint('Ana').includes('Ana'))
+  for (const label of [facts.payer, 'null']) assert.ok(!refund.hint(null).includes(label))
 })

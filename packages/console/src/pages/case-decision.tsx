@@ -1,7 +1,7 @@
 import type { decideCase } from '@pixgate/spec'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, Fragment, type ReactNode, useEffect, useId, useState } from 'react'
-import { ApiError, call, client, type OperationKind, order, reads, type WholeCase } from '../api.ts'
+import { ApiError, call, callOnce, client, type OperationKind, reads, type WholeCase } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
 import { stateText } from '../states.tsx'
 import { Button, Field, Input, REASON_MIN, TextArea, useAmountError } from '../ui/controls.tsx'
@@ -57,7 +57,7 @@ export function Decision({ whole }: { readonly whole: WholeCase }) {
   const preview = usePreview(whole.id, body)
   const { mutate, error, isPending, reset } = useSubmit({
     mutationFn: () =>
-      order<typeof decideCase>('POST', `/operator/cases/${whole.id}/decisions`, {
+      callOnce<typeof decideCase>('POST', `/operator/cases/${whole.id}/decisions`, {
         ...body,
         reason: draft.reason.trim(),
       }),

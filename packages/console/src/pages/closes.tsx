@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useLocation } from 'wouter'
 import { ApiError, type CloseSummary, call, client, reads } from '../api.ts'
 import { dayKey } from '../format.ts'
-import { useMay, useSession } from '../session.tsx'
+import { useSession, useWhyNot } from '../session.tsx'
 import { Button } from '../ui/controls.tsx'
 import { Amount, Badge, dataCss, Table, type Tone } from '../ui/data.tsx'
 import { announce, Empty, ErrorNotice, Notice } from '../ui/feedback.tsx'
@@ -96,8 +96,7 @@ function Rows({ rows }: { readonly rows: readonly CloseSummary[] }) {
 function CloseToday({ lastDay }: { readonly lastDay: string | undefined }) {
   const words = useWords()
   const text = words.closing
-  const { operator } = useSession()
-  const mayOrder = useMay('operator')
+  const whyNot = useWhyNot('operator')
   const [, navigate] = useLocation()
   const { mutate, error, isPending } = useSubmit({
     mutationFn: () => call<(typeof sandboxEndpoints)['closeToday']>('POST', '/operator/sandbox/close'),
@@ -108,7 +107,6 @@ function CloseToday({ lastDay }: { readonly lastDay: string | undefined }) {
     },
   })
   const isClosed = lastDay === dayKey(Date.now())
-  const whyNot = mayOrder ? undefined : words.roleMissing(words.roles[operator.role])
   const isTooSoon = error instanceof ApiError && error.code === 'not_possible_in_state'
   return (
     <>

@@ -1,7 +1,7 @@
 import type { DeliveryState, sharedWithOperators } from '@pixgate/spec'
 import { useQuery } from '@tanstack/react-query'
 import { call, client, reads } from '../api.ts'
-import { useMay, useSession } from '../session.tsx'
+import { useWhyNot } from '../session.tsx'
 import { Button } from '../ui/controls.tsx'
 import { Badge, dataCss, Table, type Tone, When } from '../ui/data.tsx'
 import { announce, ErrorNotice, Waiting } from '../ui/feedback.tsx'
@@ -27,8 +27,7 @@ export function DeliveryBadge({ state }: { readonly state: string }) {
 export function Attempts({ id }: { readonly id: string }) {
   const words = useWords()
   const text = words.deliveries
-  const { operator } = useSession()
-  const mayOrder = useMay('operator')
+  const whyNot = useWhyNot('operator')
   const { data, error } = useQuery(reads.delivery(id))
   const resend = useSubmit({
     mutationFn: () =>
@@ -66,11 +65,7 @@ export function Attempts({ id }: { readonly id: string }) {
       )}
       {resend.error && <ErrorNotice error={resend.error} />}
       <div>
-        <Button
-          isBusy={resend.isPending}
-          whyNot={mayOrder ? undefined : words.roleMissing(words.roles[operator.role])}
-          onClick={() => resend.mutate()}
-        >
+        <Button isBusy={resend.isPending} whyNot={whyNot} onClick={() => resend.mutate()}>
           {text.resend}
         </Button>
       </div>

@@ -321,7 +321,7 @@ function DeactivateDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readon
     <ConfirmDialog
       title={text.deactivateTitle(apiKey.name ?? apiKey.display)}
       label={text.deactivate}
-      order={() =>
+      onConfirm={() =>
         call<(typeof sharedWithOperators)['deactivateOperatorApiKey']>('DELETE', `/operator/api-keys/${apiKey.id}`)
       }
       onDone={() => {

@@ -4,7 +4,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { call, client, type Overview as OverviewData, reads } from '../api.ts'
 import { renewOverview } from '../live.ts'
-import { useMay, useSession } from '../session.tsx'
+import { useSession, useWhyNot } from '../session.tsx'
 import { Button, ReasonField } from '../ui/controls.tsx'
 import { Ago, Amount, Badge, Table, type Tone } from '../ui/data.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
@@ -238,16 +238,11 @@ function State({ name, href, tone, value, more }: StateProps) {
 export function PayoutSwitch({ isEnabled }: { readonly isEnabled: boolean }) {
   const words = useWords()
   const text = words.overview.switch
-  const mayOrder = useMay('operator')
-  const { operator } = useSession()
+  const whyNot = useWhyNot('operator')
   const [isOpen, setIsOpen] = useState(false)
   return (
     <div>
-      <Button
-        look={isEnabled ? 'danger' : 'plain'}
-        whyNot={mayOrder ? undefined : words.roleMissing(words.roles[operator.role])}
-        onClick={() => setIsOpen(true)}
-      >
+      <Button look={isEnabled ? 'danger' : 'plain'} whyNot={whyNot} onClick={() => setIsOpen(true)}>
         {isEnabled ? text.suspend : text.resume}
       </Button>
       {isOpen && <SwitchDialog isEnabled={isEnabled} onClose={() => setIsOpen(false)} />}

@@ -7,9 +7,9 @@ import {
 } from '@pixgate/spec'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
-import { call, client, type Operation, order, readFile } from '../api.ts'
+import { call, callOnce, client, type Operation, readFile } from '../api.ts'
 import { amountText, centsOf, reais } from '../format.ts'
-import { useMay, useSession, useWhyNot } from '../session.tsx'
+import { useSession, useWhyNot } from '../session.tsx'
 import { Button, Field, Input, ReasonField, useAmountError } from '../ui/controls.tsx'
 import { ConfirmDialog, Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { announce, ErrorNotice, Notice } from '../ui/feedback.tsx'
@@ -22,20 +22,23 @@ import css from './payment.module.css'
 
 type OfferedAction = Operation['actions'][number]
 
+const RECEIPT_PATHS = { cash_in: 'cash-ins', cash_out: 'cash-outs', refund_in: 'refunds' } as const
+
 export function PaymentActions({ operation }: { readonly operation: Operation }) {
   const words = useWords()
-  const { operator, hasSimulatedBank } = useSession()
-  const mayOrder = useMay('operator')
+  const { hasSimulatedBank } = useSession()
+  const roleWhyNot = useWhyNot('operator')
   const [open, setOpen] = useState<OfferedAction>()
   const close = () => setOpen(undefined)
   const codes: Readonly<Record<string, string>> = words.errors
   const whyNot = ({ isOffered, whyNot: code }: OfferedAction) => {
-    if (!isOffered) return codes[code ?? ''] ?? code ?? words.errors.not_possible_in_state
-    return mayOrder ? undefined : words.roleMissing(words.roles[operator.role])
+    return isOffered ? roleWhyNot : (codes[code ?? ''] ?? code ?? words.errors.not_possible_in_state)
   }
   return (
     <div className={css.actions}>
-      {hasSimulatedBank && operation.kind === 'cash_in' && operation.status === 'PENDING' && <Pay charge={operation} />}
+      {hasSimulatedBank && operation.kind === 'cash_in' && operation.status === 'PENDING' && (
+        <PayInSandbox charge={operation} />
+      )}
       {operation.actions.map((action) => (
         <Button
           key={action.action}
@@ -57,15 +60,18 @@ export function PaymentActions({ operation }: { readonly operation: Operation })
 function Receipt({ operation: { id, kind, status } }: { readonly operation: Operation }) {
   const text = useWords().payment.receipt
   const [error, setError] = useState<Error>()
+  const [isBlocked, setIsBlocked] = useState(false)
   if (!isReceiptKind(kind) || !receiptStatuses[kind].includes(status)) return null
-  const path = `/operator/${RECEIPTS_OF[kind]}/${id}/receipt`
+  const path = `/operator/${RECEIPT_PATHS[kind]}/${id}/receipt`
   const print = () => {
     // Opened at the click, as browsers refuse windows that open later.
     const page = window.open('', '_blank')
+    setIsBlocked(page === null)
+    if (page === null) return
     readFile(path, { format: 'html' }).then(
-      ({ content }) => page?.location.replace(URL.createObjectURL(content)),
+      ({ content }) => page.location.replace(URL.createObjectURL(content)),
       (error: Error) => {
-        page?.close()
+        page.close()
         setError(error)
       },
     )
@@ -75,13 +81,18 @@ function Receipt({ operation: { id, kind, status } }: { readonly operation: Oper
     <>
       <Button onClick={print}>{text.print}</Button>
       <Button onClick={save}>{text.pdf}</Button>
+      {isBlocked && (
+        <div role="alert">
+          <Notice tone="bad">{text.blocked}</Notice>
+        </div>
+      )}
       {error && <ErrorNotice error={error} />}
     </>
   )
 }
 
 /** The payer's part, in the sandbox. */
-function Pay({ charge: { id, valueCents } }: { readonly charge: Operation }) {
+function PayInSandbox({ charge: { id, valueCents } }: { readonly charge: Operation }) {
   const words = useWords()
   const whyNot = useWhyNot('operator')
   const { mutate, error, isPending } = useSubmit({
@@ -103,8 +114,6 @@ function Pay({ charge: { id, valueCents } }: { readonly charge: Operation }) {
     </>
   )
 }
-
-const RECEIPTS_OF = { cash_in: 'cash-ins', cash_out: 'cash-outs', refund_in: 'refunds' } as const
 
 function isReceiptKind(kind: Operation['kind']): kind is ReceiptKind {
   return kind in receiptStatuses
@@ -135,15 +144,15 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
   const words = useWords()
   const text = words.payment.refund
   const [, navigate] = useLocation()
-  const most = action.maxCents ?? operation.valueCents
-  const [amount, setAmount] = useState(amountText(most))
+  const maxCents = action.maxCents ?? operation.valueCents
+  const [amount, setAmount] = useState(amountText(maxCents))
   const [reason, setReason] = useState('')
   const cents = centsOf(amount)
-  const amountError = useAmountError(amount, most)
-  const value = cents === undefined || amountError !== undefined ? undefined : reais(cents)
+  const amountError = useAmountError(amount, maxCents)
+  const amountLabel = cents === undefined || amountError !== undefined ? undefined : reais(cents)
   const { mutate, error, isPending } = useSubmit({
     mutationFn: () =>
-      order<typeof refundPayment>('POST', '/operator/refunds', {
+      callOnce<typeof refundPayment>('POST', '/operator/refunds', {
         cashInId: operation.id,
         valueCents: cents,
         reason: reason.trim(),
@@ -162,8 +171,8 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
   return (
     <Dialog title={text.title} onClose={onClose}>
       <form onSubmit={submit} className={css.form}>
-        <p>{text.hint(operation.name ?? words.payment.facts.payer)}</p>
-        <Field label={words.amount} hint={text.most(reais(most))} error={amountError}>
+        <p>{text.hint(operation.name)}</p>
+        <Field label={words.amount} hint={text.most(reais(maxCents))} error={amountError}>
           {(props) => (
             <Input
               {...props}
@@ -180,7 +189,7 @@ function RefundDialog({ operation, action, onClose }: RefundProps) {
         <DialogButtons>
           <Button onClick={onClose}>{words.cancel}</Button>
           <Button type="submit" look="primary" isBusy={isPending}>
-            {action.needsSecondPerson ? text.propose(value) : `${text.order} ${value ?? ''}`}
+            {action.needsSecondPerson ? text.propose(amountLabel) : text.submit(amountLabel)}
           </Button>
         </DialogButtons>
       </form>
@@ -194,9 +203,9 @@ function CancelDialog({ id, onClose }: { readonly id: string; readonly onClose: 
   return (
     <ConfirmDialog
       title={text.title}
-      label={text.order}
+      label={text.submit}
       back={words.back}
-      order={() =>
+      onConfirm={() =>
         call<(typeof sharedWithOperators)['cancelOperatorCharge']>('POST', `/operator/cash-ins/${id}/cancel`)
       }
       onDone={({ status }) => {

@@ -249,7 +249,7 @@ function DeactivateDialog({ operator, onClose }: { readonly operator: OperatorRo
     <ConfirmDialog
       title={text.deactivateTitle(operator.name)}
       label={text.deactivate}
-      order={() => call<typeof deactivateOperator>('DELETE', `/operator/operators/${operator.id}`)}
+      onConfirm={() => call<typeof deactivateOperator>('DELETE', `/operator/operators/${operator.id}`)}
       onDone={() => {
         announce(text.deactivated)
         onClose()

@@ -145,7 +145,9 @@ export function DeleteDialog({ id, url, onClose }: DialogProps & { readonly url:
     <ConfirmDialog
       title={text.removeTitle}
       label={text.remove}
-      order={() => call<(typeof sharedWithOperators)['deleteOperatorWebhook']>('DELETE', `/operator/webhooks/${id}`)}
+      onConfirm={() =>
+        call<(typeof sharedWithOperators)['deleteOperatorWebhook']>('DELETE', `/operator/webhooks/${id}`)
+      }
       onDone={() => {
         announce(text.removedNow)
         navigate('/webhooks')

@@ -2,7 +2,7 @@ import type { sharedWithOperators } from '@pixgate/spec'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, call, client, reads, type Webhook as WebhookData } from '../api.ts'
-import { useMay, useSession } from '../session.tsx'
+import { useWhyNot } from '../session.tsx'
 import { BackLink, Button } from '../ui/controls.tsx'
 import { Facts, Table, When } from '../ui/data.tsx'
 import { announce, Empty, ErrorNotice, Notice, Waiting } from '../ui/feedback.tsx'
@@ -55,25 +55,23 @@ function Loaded({ webhook }: { readonly webhook: WebhookData }) {
 function Actions({ webhook }: { readonly webhook: WebhookData }) {
   const words = useWords()
   const text = words.webhooks
-  const { operator } = useSession()
-  const missing = words.roleMissing(words.roles[operator.role])
-  const noOrder = useMay('operator') ? undefined : missing
-  const noChange = useMay('admin') ? undefined : missing
+  const operatorWhyNot = useWhyNot('operator')
+  const adminWhyNot = useWhyNot('admin')
   const [open, setOpen] = useState<'recover' | 'rotate' | 'delete'>()
   const close = () => setOpen(undefined)
   const { webhook_id: id } = webhook
   return (
     <section aria-label={text.actions} className={css.section}>
       <div className={css.actions}>
-        <Test id={id} whyNot={noOrder} />
-        <Pause id={id} isPaused={webhook.delivery.state === 'paused'} whyNot={noOrder} />
-        <Button whyNot={noOrder} onClick={() => setOpen('recover')}>
+        <Test id={id} whyNot={operatorWhyNot} />
+        <Pause id={id} isPaused={webhook.delivery.state === 'paused'} whyNot={operatorWhyNot} />
+        <Button whyNot={operatorWhyNot} onClick={() => setOpen('recover')}>
           {text.recover}
         </Button>
-        <Button whyNot={noChange} onClick={() => setOpen('rotate')}>
+        <Button whyNot={adminWhyNot} onClick={() => setOpen('rotate')}>
           {text.rotate}
         </Button>
-        <Button look="danger" whyNot={noChange} onClick={() => setOpen('delete')}>
+        <Button look="danger" whyNot={adminWhyNot} onClick={() => setOpen('delete')}>
           {text.remove}
         </Button>
       </div>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { call, client, reads, type Webhook, type WebhookSummary } from '../api.ts'
-import { useMay, useSession } from '../session.tsx'
+import { useSession, useWhyNot } from '../session.tsx'
 import { Button, Field, Input } from '../ui/controls.tsx'
 import { Badge, dataCss, Table, type Tone } from '../ui/data.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
@@ -19,12 +19,10 @@ import listCss from './list.module.css'
 export function Webhooks() {
   const words = useWords()
   const text = words.webhooks
-  const { operator } = useSession()
-  const isAdmin = useMay('admin')
+  const whyNot = useWhyNot('admin')
   const [isAdding, setIsAdding] = useState(false)
   const list = useQuery(reads.webhooks())
   const rows = list.data?.data ?? []
-  const whyNot = isAdmin ? undefined : words.roleMissing(words.roles[operator.role])
   const add = (
     <Button look={rows.length === 0 ? 'primary' : 'plain'} whyNot={whyNot} onClick={() => setIsAdding(true)}>
       {text.add}

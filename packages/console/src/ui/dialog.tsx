@@ -65,21 +65,29 @@ export function DialogButtons({ children }: { readonly children: ReactNode }) {
 
 interface ConfirmProps<Answer> {
   readonly title: string
-  /** What the order does. */
+  /** Consequences of a yes. */
   readonly children: ReactNode
-  /** Name of the button that orders it. */
+  /** Text of the button that confirms. */
   readonly label: string
-  /** Name of the button that does not. */
+  /** Text of the button that does not. */
   readonly back?: string
-  readonly order: () => Promise<Answer>
+  readonly onConfirm: () => Promise<Answer>
   readonly onDone: (answer: Answer) => unknown
   readonly onClose: () => void
 }
 
-/** Asks before an order that needs nothing but a yes. */
-export function ConfirmDialog<Answer>({ title, children, label, back, order, onDone, onClose }: ConfirmProps<Answer>) {
+/** Asks before an action that needs nothing but a yes. */
+export function ConfirmDialog<Answer>({
+  title,
+  children,
+  label,
+  back,
+  onConfirm,
+  onDone,
+  onClose,
+}: ConfirmProps<Answer>) {
   const words = useWords()
-  const { mutate, error, isPending } = useSubmit({ mutationFn: order, onSuccess: onDone })
+  const { mutate, error, isPending } = useSubmit({ mutationFn: onConfirm, onSuccess: onDone })
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
