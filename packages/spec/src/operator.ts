@@ -120,7 +120,7 @@ export const setCashOutSwitch = endpoint({
   tag: 'Operator',
   summary: 'Suspend or resume payouts and refunds',
   description:
-    'Off: new payouts and refunds are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course. Off always wins, whatever was asked before; on is 409 `version_conflict` where the switch was set meanwhile.',
+    'Disabled: new payouts and refunds are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course. Disabling always wins, whatever was asked before; enabling is 409 `version_conflict` where the switch was set meanwhile.',
   body: Type.Object(
     {
       enabled: Type.Boolean(),

@@ -209,13 +209,13 @@ const SWITCH = ['enabled', 'reason', 'changedAt', 'version'] as const
 const switchCommands: readonly Command[] = [
   {
     name: 'switch',
-    says: 'show whether payouts and refunds leave',
+    says: 'show whether payouts and refunds are suspended',
     examples: ['pixgate switch'],
     run: async (_, { operator, out }) => out.show(await (await operator()).cashOutSwitch.get(), SWITCH),
   },
   {
     name: 'switch off',
-    says: 'stop payouts and refunds at once',
+    says: 'suspend payouts and refunds at once',
     arguments: [{ name: 'REASON', says: 'why, for the audit trail' }],
     examples: ['pixgate switch off "Incident 42" --json'],
     finds: () => 'switch',
@@ -227,7 +227,7 @@ const switchCommands: readonly Command[] = [
   },
   {
     name: 'switch on',
-    says: 'let payouts and refunds leave again',
+    says: 'resume payouts and refunds',
     arguments: [{ name: 'REASON', says: 'why, for the audit trail' }],
     examples: ['pixgate switch on "Incident 42 is over"'],
     moves: 'operator',

@@ -183,7 +183,7 @@ export class CashOutSwitchMethods {
   /**
    * Suspend or resume payouts and refunds.
    *
-   * Off: new payouts and refunds are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course. Off always wins, whatever was asked before; on is 409 `version_conflict` where the switch was set meanwhile.
+   * Disabled: new payouts and refunds are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course. Disabling always wins, whatever was asked before; enabling is 409 `version_conflict` where the switch was set meanwhile.
    *
    * Needs the role operator. Errors of its own: `version_conflict`.
    *

@@ -19,7 +19,7 @@ export const alertKinds = [
 
 export type AlertKind = (typeof alertKinds)[number]
 
-interface Words {
+interface Texts {
   /** Also the subject of the mail. */
   readonly title: Readonly<Record<AlertKind, (count: number) => string>>
   readonly advice: Readonly<Record<AlertKind, string>>
@@ -34,7 +34,7 @@ interface Words {
   readonly at: (day: string, time: string) => string
 }
 
-const pt: Words = {
+const pt: Texts = {
   title: {
     case_opened: (count) => (count === 1 ? 'Caso aberto' : `${count} casos abertos`),
     payouts_suspended: () => 'Pagamentos e devoluções suspensos',
@@ -42,16 +42,17 @@ const pt: Words = {
       count === 1 ? 'Endpoint de webhook com falha' : `${count} endpoints de webhook com falha`,
     bank_away: () => 'O banco não responde',
     close_differs: (count) => (count === 1 ? 'Fechamento com diferença' : `${count} fechamentos com diferença`),
-    certificate_ends: (count) => (count === 1 ? 'Certificado a vencer' : `${count} certificados a vencer`),
+    certificate_ends: (count) =>
+      count === 1 ? 'Certificado próximo do vencimento' : `${count} certificados próximos do vencimento`,
     approval_waiting: (count) => (count === 1 ? 'Aprovação pendente' : `${count} aprovações pendentes`),
   },
   advice: {
     case_opened: 'Um operador precisa decidir.',
-    payouts_suspended: 'Nada sai da conta até que um operador religue o interruptor de pagamentos.',
+    payouts_suspended: 'Nenhum novo pagamento ou devolução é enviado até que um operador libere os pagamentos.',
     endpoint_down: 'As notificações ficam retidas. Um endpoint pausado precisa ser retomado por uma pessoa.',
-    bank_away: 'O que depende do banco espera e continua quando ele voltar. Nada se perde.',
-    close_differs: 'O saldo no banco é outro que o da escrituração, e nenhum caso aberto explica a diferença.',
-    certificate_ends: 'Sem um certificado válido, o banco não pode mais ser chamado.',
+    bank_away: 'As operações que dependem do banco aguardam e são retomadas automaticamente. Nenhuma é perdida.',
+    close_differs: 'O saldo no banco diverge do saldo da escrituração, e nenhum caso aberto explica a diferença.',
+    certificate_ends: 'Sem um certificado válido, a comunicação com o banco é interrompida.',
     approval_waiting: 'Uma segunda pessoa precisa aprovar ou recusar.',
   },
   case: 'Caso',
@@ -64,8 +65,8 @@ const pt: Words = {
   close: (day) => `Fechamento de ${day}`,
   certificate: {
     bank: (day) => `Certificado do banco, válido até ${day}`,
-    client: (day) => `Nosso certificado para o banco, válido até ${day}`,
-    authority: (day) => `Última autoridade certificadora aceita para o banco, válida até ${day}`,
+    client: (day) => `Certificado de cliente (mTLS), válido até ${day}`,
+    authority: (day) => `Certificado da última autoridade certificadora (CA) confiável do banco, válido até ${day}`,
   },
   approval: { payout: 'Pagamento', case: 'Proposta de decisão sobre um caso' },
   more: (count) => `e mais ${count}`,
@@ -73,7 +74,7 @@ const pt: Words = {
   at: (day, time) => `${day}, ${time} (horário de Brasília)`,
 }
 
-const en: Words = {
+const en: Texts = {
   title: {
     case_opened: (count) => (count === 1 ? 'Case opened' : `${count} cases opened`),
     payouts_suspended: () => 'Payouts and refunds suspended',
@@ -87,11 +88,11 @@ const en: Words = {
   },
   advice: {
     case_opened: 'An operator has to decide.',
-    payouts_suspended: 'No money leaves until an operator turns the kill switch on again.',
+    payouts_suspended: 'No new payout or refund is sent until an operator resumes payouts.',
     endpoint_down: 'Its notifications are held. A paused endpoint has to be resumed by a person.',
-    bank_away: 'Work that needs the bank waits, and continues when it is back. Nothing is lost.',
-    close_differs: 'The balance at the bank is not that of the books, and no open case explains the difference.',
-    certificate_ends: 'Without a valid certificate the bank can no longer be called.',
+    bank_away: 'Operations that need the bank wait and resume automatically. None is lost.',
+    close_differs: 'The balance at the bank differs from the books, and no open case explains the difference.',
+    certificate_ends: 'Without a valid certificate, calls to the bank fail.',
     approval_waiting: 'A second person has to approve or refuse.',
   },
   case: 'Case',
@@ -104,8 +105,8 @@ const en: Words = {
   close: (day) => `Close of ${day}`,
   certificate: {
     bank: (day) => `The bank’s certificate, valid until ${day}`,
-    client: (day) => `Our certificate for the bank, valid until ${day}`,
-    authority: (day) => `The last authority that is trusted for the bank, valid until ${day}`,
+    client: (day) => `Client certificate (mTLS), valid until ${day}`,
+    authority: (day) => `Certificate of the last authority (CA) trusted for the bank, valid until ${day}`,
   },
   approval: { payout: 'Payout', case: 'Proposed decision about a case' },
   more: (count) => `and ${count} more`,
@@ -113,15 +114,16 @@ const en: Words = {
   at: (day, time) => `${day} ${time} (Brasília)`,
 }
 
-const words: Readonly<Record<AlertLanguage, Words>> = { 'pt-BR': pt, en }
+const texts: Readonly<Record<AlertLanguage, Texts>> = { 'pt-BR': pt, en }
 
 /** Alerts of one kind in one message. */
 export interface AlertContent {
   readonly kind: AlertKind
-  /** The first ones. */
+  /** The first ones, each in the format of {@link LINES}. */
   readonly subjects: readonly string[]
   /** Of all. */
   readonly count: number
+  /** Creation of the message, epoch milliseconds. */
   readonly madeAt: number
 }
 
@@ -131,7 +133,7 @@ export interface AlertText {
   readonly lines: readonly AlertLine[]
   /** «and 480 more». */
   readonly more: string | undefined
-  /** When it was noticed. */
+  /** Creation of the message, with its time zone. */
   readonly at: string
   /** Page of the console; `undefined`: it is not served. */
   readonly page: string | undefined
@@ -150,18 +152,18 @@ export interface Wording {
 
 /** @source rules#alerts.5, rules#alerts.6 */
 export function textOf({ kind, subjects, count, madeAt }: AlertContent, { language, consoleUrl }: Wording): AlertText {
-  const said = words[language]
+  const text = texts[language]
   const pageOf = (path: string) => (consoleUrl === undefined ? undefined : `${consoleUrl}${path}`)
   const { day, time } = localTime(madeAt)
   return {
-    title: said.title[kind](count),
-    advice: said.advice[kind],
+    title: text.title[kind](count),
+    advice: text.advice[kind],
     lines: subjects.flatMap((subject) => {
-      const line = LINES[kind](subject.split(' '), said)
+      const line = LINES[kind](subject.split(' '), text)
       return line ? [{ text: line[0], page: line[1] && pageOf(line[1]) }] : []
     }),
-    more: count > subjects.length ? said.more(count - subjects.length) : undefined,
-    at: said.at(said.day(day), time.slice(0, 5)),
+    more: count > subjects.length ? text.more(count - subjects.length) : undefined,
+    at: text.at(text.day(day), time.slice(0, 5)),
     page: pageOf(PAGES[kind]),
   }
 }
@@ -179,26 +181,33 @@ const PAGES: Readonly<Record<AlertKind, string>> = {
 /** A line, and its own page. */
 type Line = readonly [text: string, path?: string] | undefined
 
-/** What a subject says, by the words it is made of: see `FOUND` of alerts.ts. */
-const LINES: Readonly<Record<AlertKind, (subject: readonly string[], said: Words) => Line>> = {
-  case_opened: ([id = ''], said) => [`${said.case} ${id}`, `/cases/${id}`],
-  payouts_suspended: ([by], said) => {
-    const text = lookUp(said.suspendedBy, by)
-    return text === undefined ? undefined : [text]
+/** Lines of a message, by the parts of a subject, which spaces separate. `FOUND` of alerts.ts and index.ts write them. */
+const LINES: Readonly<Record<AlertKind, (parts: readonly string[], text: Texts) => Line>> = {
+  /** `<case>` */
+  case_opened: ([id = ''], text) => [`${text.case} ${id}`, `/cases/${id}`],
+  /** `operator <version>`, `trip_wire <version>` or `restored <version>` */
+  payouts_suspended: ([by], text) => {
+    const line = lookUp(text.suspendedBy, by)
+    return line === undefined ? undefined : [line]
   },
-  endpoint_down: ([id = '', state], said) => {
-    const text = lookUp(said.endpoint, state)
-    return text === undefined ? undefined : [`${text}: ${id}`, `/webhooks/${id}`]
+  /** `<endpoint> degraded` or `<endpoint> paused` */
+  endpoint_down: ([id = '', state], text) => {
+    const line = lookUp(text.endpoint, state)
+    return line === undefined ? undefined : [`${line}: ${id}`, `/webhooks/${id}`]
   },
+  /** `bank` */
   bank_away: () => undefined,
-  close_differs: ([day = ''], said) => [said.close(said.day(day)), `/closes/${day}`],
-  certificate_ends: ([of, day = ''], said) => {
-    const text = lookUp(said.certificate, of)
-    return text === undefined ? undefined : [text(said.day(day))]
+  /** `2026-12-12` */
+  close_differs: ([day = ''], text) => [text.close(text.day(day)), `/closes/${day}`],
+  /** `client 2026-12-12 <urgency>`, or with `bank` or `authority` */
+  certificate_ends: ([holder, day = ''], text) => {
+    const line = lookUp(text.certificate, holder)
+    return line === undefined ? undefined : [line(text.day(day))]
   },
-  approval_waiting: ([of, id = ''], said) => {
-    const text = lookUp(said.approval, of)
-    return text === undefined ? undefined : [`${text} ${id}`, `/${of === 'case' ? 'cases' : 'payments'}/${id}`]
+  /** `payout <payout>` or `case <case> <proposal>` */
+  approval_waiting: ([subject, id = ''], text) => {
+    const line = lookUp(text.approval, subject)
+    return line === undefined ? undefined : [`${line} ${id}`, `/${subject === 'case' ? 'cases' : 'payments'}/${id}`]
   },
 }
 

@@ -20,7 +20,7 @@ import type { LiveRequest } from '../platform/live-request.ts'
 export interface SwitchSetting {
   readonly enabled: boolean
   readonly reason: string
-  /** For «on» only: the version the operator saw; by default the version at the request's arrival. */
+  /** To resume only: the version the operator saw; by default the version at the request's arrival. */
   readonly version?: bigint | undefined
   /** A lapsed request decides nothing. */
   readonly live?: LiveRequest
@@ -29,11 +29,11 @@ export interface SwitchSetting {
 }
 
 /**
- * Decides a setting. Off always wins. On requires an unchanged version since its operator looked, so that an older
- * request cannot overrule a newer one. A setting without a change is also a new version, so that it cannot be overruled
- * either.
- * @param seen version that «on» compares; `null` for «off», which compares none
- * @throws version_conflict (409) on, and the switch was set since
+ * Decides a setting. Suspending always wins. Resuming requires an unchanged version since its operator looked, so that an
+ * older request cannot overrule a newer one. A setting without a change is also a new version, so that it cannot be
+ * overruled either.
+ * @param seen version that resuming compares; `null` for suspending, which compares none
+ * @throws version_conflict (409) resuming, and the switch was set since
  * @source rules#operator.switch.3, rules#operator.switch.4, failure-modes#CO-30
  */
 export function decideSwitch(
@@ -143,7 +143,7 @@ export interface OperatorCommands {
   /**
    * Sets the kill switch ahead of all waiting work. Every process compares it in the statement that accepts a payout,
    * so it takes effect everywhere at once.
-   * @throws version_conflict (409) on, and it was set meanwhile · overloaded (503) · DatabaseUnavailable
+   * @throws version_conflict (409) resuming, and it was set meanwhile · overloaded (503) · DatabaseUnavailable
    * @source rules#operator.switch.2, rules#operator.switch.4, rules#operator.switch.5
    */
   setSwitch(setting: SwitchSetting, operator: Operator): Promise<CashOutSwitch>
