@@ -1,13 +1,13 @@
 import { type ErrorDetails, PixgateError, type PixgateErrorCode } from './errors.ts'
 import type { EventType, FeedEvent, FeedPage, ListEventsQuery, Notification } from './generated/types.ts'
-import type { RequestOptions, Runtime } from './transport.ts'
+import { LONGEST_RETRY_AFTER_MS, type RequestOptions, type Runtime } from './transport.ts'
 
 export interface FollowOptions extends Pick<RequestOptions, 'signal'> {
   /** Where to go on: the `cursor` of the last event that you stored. Without one the feed begins with its first event. */
   readonly cursor?: string | undefined
   /** Only events of this type. Gaps are found without it only. */
   readonly type?: EventType | undefined
-  /** Told of every failure after which the feed is asked again. */
+  /** Called for each failed read, before the wait for the next one. */
   readonly onRetry?: ((error: PixgateError, waitMs: number) => void) | undefined
 }
 
@@ -30,8 +30,10 @@ interface Feed {
   fail(code: PixgateErrorCode, details: ErrorDetails): PixgateError
 }
 
-/** Of a read that waits for events; the answer comes at the latest then. */
+/** Long poll of a read, and its time-out, which is longer. */
 const [WAIT_SECONDS, READ_TIMEOUT_MS] = [20, 30_000]
+
+const PAGE_MAX = 100
 
 const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [500, 30_000]
 
@@ -46,8 +48,8 @@ export async function* follow(feed: Feed, options: FollowOptions = {}): AsyncGen
   let position: number | undefined
   let wait = 0
   while (!signal?.aborted) {
-    const page = await patiently(feed, options, () =>
-      feed.read({ cursor, type, wait, limit: 100 }, { signal, timeoutMs: READ_TIMEOUT_MS, maxRetries: 0 }),
+    const page = await patiently(feed, options, (limit) =>
+      feed.read({ cursor, type, wait, limit }, { signal, timeoutMs: READ_TIMEOUT_MS, maxRetries: 0 }),
     )
     if (page === undefined) return
     for (const entry of page.data) {
@@ -64,21 +66,26 @@ export async function* follow(feed: Feed, options: FollowOptions = {}): AsyncGen
   }
 }
 
-/** Repeats a read until it succeeds; `undefined` when the signal aborts. */
+/**
+ * Repeats a read until it succeeds; `undefined` when the signal aborts. Each attempt asks for half as many events: a
+ * connection may always break before the end of a large page.
+ */
 async function patiently(
   feed: Feed,
   { signal, onRetry }: FollowOptions,
-  read: () => Promise<FeedPage>,
+  read: (limit: number) => Promise<FeedPage>,
 ): Promise<FeedPage | undefined> {
+  let limit = PAGE_MAX
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)) {
     try {
-      return await read()
+      return await read(limit)
     } catch (error) {
       if (signal?.aborted) return undefined
       if (!(error instanceof PixgateError) || !error.isSafeToRetry) throw error
-      const waitMs = (error.retryAfterMs ?? 0) + feed.runtime.random() * delayMs
+      const waitMs = Math.min(LONGEST_RETRY_AFTER_MS, error.retryAfterMs ?? 0) + feed.runtime.random() * delayMs
       onRetry?.(error, waitMs)
       await feed.runtime.sleep(waitMs, signal).catch(() => undefined)
+      limit = Math.ceil(limit / 2)
       if (signal?.aborted) return undefined
     }
   }

@@ -48,7 +48,7 @@ export interface Operation {
   readonly isKeyed?: true
   /** Answers with a file. */
   readonly isFile?: true
-  /** What the answer to a creation repeats. */
+  /** Reference that the answer to a create must repeat. */
   readonly externalId?: string
   /** The method that finds out an unknown outcome. */
   readonly asks?: string
@@ -80,7 +80,7 @@ interface Failed {
   readonly status?: number
   readonly problem?: Problem
   readonly cause?: unknown
-  /** Whether it may have been carried out all the same. */
+  /** It may have been carried out. */
   readonly isOpen: boolean
   readonly isTransient: boolean
   readonly retryAfterMs?: number
@@ -108,8 +108,8 @@ const TIMEOUT_MS = 15_000
 const MAX_RETRIES = 4
 const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [250, 8_000]
 
-/** A longer `Retry-After` is the caller's to wait for. */
-const LONGEST_RETRY_AFTER_MS = 30_000
+/** A call leaves a longer `Retry-After` to its caller; `follow` and `waitForEnd` wait no longer. */
+export const LONGEST_RETRY_AFTER_MS = 30_000
 
 /** Of Node.js: the connection was never made, so nothing was sent. */
 const NOT_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ENETUNREACH', 'EHOSTUNREACH']

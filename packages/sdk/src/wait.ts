@@ -1,5 +1,5 @@
 import { PixgateError } from './errors.ts'
-import type { RequestOptions, Runtime } from './transport.ts'
+import { LONGEST_RETRY_AFTER_MS, type RequestOptions, type Runtime } from './transport.ts'
 
 /** How an operation ended, as far as it is known. `open` is no failure: its money may still move. */
 export interface End<Operation> {
@@ -37,7 +37,7 @@ export async function waitForEnd<Operation extends { readonly status: string }>(
     } catch (error) {
       const isOver = runtime.now() >= until
       if (!(error instanceof PixgateError) || !error.isSafeToRetry || (isOver && last === undefined)) throw error
-      retryAfterMs = error.retryAfterMs ?? 0
+      retryAfterMs = Math.min(LONGEST_RETRY_AFTER_MS, error.retryAfterMs ?? 0)
     }
     const outcome = (last && outcomes[last.status]) ?? 'open'
     const restMs = until - runtime.now()

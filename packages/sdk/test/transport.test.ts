@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cents, Pixgate, PixgateError } from '../src/index.ts'
-import { answers, breaks, refuses, type Step, scripted } from './support/script.ts'
+import { answers, breaks, hangs, refuses, type Step, scripted } from './support/script.ts'
 
 const PAYOUT = {
   externalId: 'payroll-12-ana',
@@ -131,8 +131,6 @@ test('[sdk.3] a removal that was carried out before its answer was lost is no er
 })
 
 test('[sdk.3] an attempt ends in time, and the signal ends the call', async () => {
-  const hangs: Step = ({ signal }) =>
-    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   const slow = scripted([hangs, created], { timeoutMs: 1 })
   assert.equal((await slow.pixgate.cashOuts.create(PAYOUT)).id, 'p1')
   const stop = new AbortController()

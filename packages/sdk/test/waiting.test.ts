@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { eraseEvents, foreignCursor } from '../../server/test/support/feed.ts'
 import { world } from '../../server/test/support/world.ts'
 import { cents, Pixgate, PixgateError } from '../src/index.ts'
-import { answers, breaks, refuses, scripted } from './support/script.ts'
+import { answers, breaks, hangs, refuses, scripted } from './support/script.ts'
 
 const payout = (status: string) => answers(200, { id: 'p1', status })
 
@@ -41,6 +41,36 @@ test('[sdk.9] an outage does not end a wait, and a refusal does', async () => {
   const never = scripted([breaks('ECONNREFUSED')])
   await assert.rejects(never.pixgate.cashOuts.waitForEnd('p1', { timeoutMs: 100 }), { code: 'connection_failed' })
 })
+
+const ANSWERS_NOTHING = [
+  ['a Retry-After of an hour', refuses(503, 'overloaded', {}, { 'retry-after': '3600' })],
+  ['a Retry-After of years', refuses(503, 'overloaded', {}, { 'retry-after': '99999999' })],
+  ['a connection that went silent', hangs],
+  ['a restart that closed a kept connection', breaks('UND_ERR_SOCKET')],
+  ['a page of a proxy', (): Response => new Response('<html>')],
+] as const
+
+/** Makes time-outs short. @returns those that were asked for */
+function shortTimeouts(t: TestContext): readonly number[] {
+  const asked: number[] = []
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+    asked.push(ms)
+    return timeout(1)
+  })
+  return asked
+}
+
+for (const [name, failure] of ANSWERS_NOTHING) {
+  test(`[sdk.9] after ${name} the next read comes within half a minute`, async (t) => {
+    const timeouts = shortTimeouts(t)
+    const { pixgate, slept } = scripted([failure, failure, payout('CONFIRMED')])
+    assert.equal((await pixgate.cashOuts.waitForEnd('p1', { timeoutMs: 7_200_000 })).outcome, 'confirmed')
+    assert.equal(slept.length, 2)
+    assert.ok(Math.max(...slept) <= 30_000)
+    assert.equal(Math.max(...timeouts), 10_000)
+  })
+}
 
 const event = (position: number) => {
   const body = JSON.stringify({ event_type: 'pix_cash_in', event: { id: `c${position}` } })
@@ -80,6 +110,50 @@ test('[sdk.10] an outage of any length is outlasted, with back-off; the signal e
   assert.equal(failed.length, 12)
   assert.deepEqual(slept.slice(0, 3), [1_250, 1_500, 2_000])
   assert.equal(slept.at(-1), 16_000, 'Retry-After and half of half a minute')
+})
+
+for (const [name, failure] of ANSWERS_NOTHING) {
+  test(`[sdk.10] after ${name} the next read of the feed comes within a minute`, async (t) => {
+    const timeouts = shortTimeouts(t)
+    const { pixgate, slept } = scripted([page([1], false), ...Array(12).fill(failure), page([2], false)])
+    for await (const { position } of pixgate.events.follow()) if (position === 2) break
+    assert.equal(slept.length, 12)
+    assert.ok(Math.max(...slept) <= 60_000)
+    assert.equal(Math.max(...timeouts), 30_000, 'the wait of a read and some more')
+  })
+}
+
+test('[sdk.10] where a connection breaks before the end of a page, pages get smaller until one arrives', async () => {
+  const stop = new AbortController()
+  const { pixgate, sent } = scripted([
+    (request) => {
+      if (sent.length === 50) stop.abort()
+      const { searchParams } = new URL(request.path, 'http://pixgate.test')
+      const [after = 0, limit = 0] = ['cursor', 'limit'].map((name) =>
+        Number(/\d+/.exec(searchParams.get(name) ?? '0')),
+      )
+      if (limit > 10) return breaks('UND_ERR_SOCKET')(request)
+      return page(
+        Array.from({ length: limit }, (_, place) => after + place + 1),
+        true,
+      )(request)
+    },
+  ])
+  let last = 0
+  for await (const { position } of pixgate.events.follow({ signal: stop.signal })) last = position
+  assert.ok(last > 20)
+})
+
+test('[sdk.10] [sdk.9] a refusal ends following and waiting', async () => {
+  for (const [status, code] of [
+    [401, 'unauthorized'],
+    [403, 'insufficient_scope'],
+  ] as const) {
+    const { pixgate, sent } = scripted([refuses(status, code)])
+    await assert.rejects(pixgate.events.follow().next(), { code, status })
+    await assert.rejects(pixgate.cashOuts.waitForEnd('p1'), { code, status })
+    assert.equal(sent.length, 2)
+  }
 })
 
 test('[sdk.10] a gap is an error, unless one type is read', async () => {

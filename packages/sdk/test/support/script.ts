@@ -65,3 +65,7 @@ export function breaks(code: string): Step {
     throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
   }
 }
+
+/** No answer comes, as on a connection whose other end is gone: only its signal ends the request. */
+export const hangs: Step = ({ signal }) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
