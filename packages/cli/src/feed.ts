@@ -28,20 +28,20 @@ interface FollowSettings {
   readonly type: EventType | undefined
 }
 
-/** Events for ever, as the SDK follows them, with a line about each outage. @throws Failure with the cursor to read from */
+/** Follows the feed, with a line about each outage. @throws Failure with the cursor to go on from */
 export async function* followed(
   pixgate: Pixgate,
   context: Context,
   settings: FollowSettings,
 ): AsyncGenerator<Followed> {
-  let isTold = false
+  let isReported = false
   const onRetry = (error: Error) => {
-    if (!isTold) context.out.note(`Pixgate does not answer; trying on. ${error.message}`)
-    isTold = true
+    if (!isReported) context.out.note(`Pixgate does not answer; retrying. ${error.message}`)
+    isReported = true
   }
   try {
     for await (const found of pixgate.events.follow({ ...settings, signal: context.signal, onRetry })) {
-      isTold = false
+      isReported = false
       yield found
     }
   } catch (error) {
@@ -52,13 +52,13 @@ export async function* followed(
   }
 }
 
-interface Told {
+interface Operation {
   readonly id?: string
   readonly status?: string
   readonly external_id?: string
 }
 
-/** What an event is about. */
-export function toldBy({ body }: FeedEvent): Told {
+/** The operation of an event. */
+export function operationOf({ body }: FeedEvent): Operation {
   return JSON.parse(body).event ?? {}
 }

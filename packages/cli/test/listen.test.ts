@@ -134,3 +134,47 @@ test('[cli.7] a redirect or an error is no receipt, and each attempt has a time 
   await forward(those(followed(1, 'a')), later)
   assert.deepEqual(times, ['0', '3600', '7200', '10800', '14400'])
 })
+
+test('[cli.7] a receiver that was down for ten minutes is tried every ten seconds, and gets everything in order', async () => {
+  const taken: string[] = []
+  const waits: number[] = []
+  let now = 0
+  const settings = forwarding(async (_, init) => {
+    if (now < 600_000) throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })
+    taken.push(idOf(init))
+    return { status: 200 }
+  })
+  const sleep = async (ms: number) => {
+    waits.push(ms)
+    now += ms
+    assert.deepEqual(settings.kept, [])
+  }
+  const events = [followed(1, 'a'), followed(2, 'b'), followed(3, 'a'), followed(4, 'b')]
+  await forward(those(...events), { ...settings, link: { ...settings.link, now: () => now, sleep } })
+  assert.equal(Math.max(...waits), 10_000)
+  assert.equal(settings.kept.at(-1), 'c4')
+  const order = (...ids: readonly string[]) => taken.filter((id) => ids.includes(id))
+  assert.deepEqual(
+    [order('e1', 'e3'), order('e2', 'e4')],
+    [
+      ['e1', 'e3'],
+      ['e2', 'e4'],
+    ],
+  )
+})
+
+test('[cli.7] when the feed ends with an error, so do deliveries to a receiver that is down', async () => {
+  const sleeping = Promise.withResolvers<AbortSignal>()
+  const settings = forwarding(async () => ({ status: 503 }))
+  const sleep = (_: number, signal: AbortSignal) => {
+    sleeping.resolve(signal)
+    return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+  }
+  async function* refused() {
+    yield followed(1, 'a')
+    await sleeping.promise
+    throw new Error('401')
+  }
+  await assert.rejects(forward(refused(), { ...settings, link: { ...settings.link, sleep } }), { message: '401' })
+  assert.ok((await sleeping.promise).aborted)
+})

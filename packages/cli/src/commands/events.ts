@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FeedEvent, Pixgate } from '@pixgate/sdk'
 import type { Command, Option } from '../command.ts'
 import { usedWrongly } from '../failure.ts'
-import { EVENT_TYPES, endOfFeed, eventType, followed, toldBy } from '../feed.ts'
+import { EVENT_TYPES, endOfFeed, eventType, followed, operationOf } from '../feed.ts'
 import type { Input } from '../input.ts'
 import { safeText } from '../output.ts'
 import { configurationFolder, readPrivate, writePrivate } from '../settings.ts'
@@ -12,7 +12,7 @@ import { configurationFolder, readPrivate, writePrivate } from '../settings.ts'
 const TYPE: Option = { kind: 'text', value: 'TYPE', says: `only ${EVENT_TYPES.join(', ')}` }
 const UNTIL: Option = { kind: 'text', value: 'N', says: 'end after so many events' }
 
-/** What `listen` keeps about a receiver. */
+/** State of `listen` for a receiver, in a file. */
 interface Kept {
   readonly secret: string
   readonly cursor?: string | undefined
@@ -74,13 +74,13 @@ const listen: Command = {
       url,
       secret: state.secret,
       signal,
-      link: linkOf(signal),
+      link,
       keep: (cursor) => writePrivate(path, { ...state, cursor }),
       taken: (entry, result) => {
         const { id, type, position, cursor } = entry
         const tries = result.attempts > 1 ? `, attempt ${result.attempts}` : ''
         const line = `${lineOf(entry)}  ${result.status} in ${result.ms} ms${tries}`
-        out.item({ id, type, position, cursor, operationId: toldBy(entry).id, ...result }, line)
+        out.item({ id, type, position, cursor, operationId: operationOf(entry).id, ...result }, line)
       },
       failed: (entry, why, waitMs) =>
         out.note(`event ${entry.position} was not taken: ${why}; next attempt in ${(waitMs / 1_000).toFixed(1)} s`),
@@ -90,12 +90,10 @@ const listen: Command = {
 
 export const eventCommands: readonly Command[] = [tail, listen]
 
-function linkOf(signal: AbortSignal) {
-  return {
-    send: (url: string, init: RequestInit) => fetch(url, init),
-    now: () => Date.now(),
-    sleep: (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined),
-  }
+const link = {
+  send: (url: string, init: RequestInit) => fetch(url, init),
+  now: () => Date.now(),
+  sleep: (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => undefined),
 }
 
 function limitOf(input: Input): number {
@@ -134,7 +132,7 @@ function receiverOf(text: string): string {
 }
 
 function lineOf(entry: FeedEvent): string {
-  const { id = '', status = '', external_id: externalId = '' } = toldBy(entry)
+  const { id = '', status = '', external_id: externalId = '' } = operationOf(entry)
   const time = entry.createdAt.slice(11, 19)
   return safeText([time, entry.type, status, id, externalId].join('  '))
 }
