@@ -32,7 +32,7 @@ export interface Command {
   readonly options?: Readonly<Record<string, Option>>
   /** Run by a test. `$CHARGE` and others stand for operations of its story. */
   readonly examples: readonly string[]
-  /** Moves money, or makes somebody move it: with real money it needs `--live`. Under which credentials it does. */
+  /** The credentials under which it moves money, or lets others move it. With real money it needs `--live`. */
   readonly moves?: 'merchant' | 'operator'
   /** The command that finds out an unknown outcome. */
   readonly finds?: (input: Input) => string
@@ -42,7 +42,7 @@ export interface Command {
   readonly run: (input: Input, context: Context) => Promise<void> | Promise<number>
 }
 
-/** What a command works with. */
+/** Settings, output and clients of a running command. */
 export interface Context {
   readonly settings: Settings
   readonly out: Output
@@ -61,7 +61,7 @@ export interface Surroundings {
   readonly signal: AbortSignal
   write(text: string): void
   warn(text: string): void
-  /** Standard input to its end. */
+  /** Reads standard input to its end. */
   read(): Promise<Buffer>
 }
 
@@ -73,7 +73,7 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, Option>> = {
   help: { kind: 'flag', says: 'print this' },
 }
 
-/** Of lists. */
+/** The option of every list. */
 export const LIMIT: Readonly<Record<string, Option>> = {
   limit: { kind: 'text', value: 'N', says: 'so many at most; 20' },
 }

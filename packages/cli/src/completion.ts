@@ -22,7 +22,7 @@ export function completionCommand(commands: readonly Command[]): Command {
   return own
 }
 
-/** What may follow some words. */
+/** Possible next words, by the words before them. */
 type Entries = ReadonlyMap<string, readonly string[]>
 
 function entriesOf(commands: readonly Command[]): Entries {

@@ -1,3 +1,5 @@
+import type { PixgateError } from '@pixgate/sdk'
+
 /** Exit codes, the same for every command. @source rules#cli.2 */
 export const EXITS = {
   done: 0,
@@ -47,33 +49,20 @@ export function usedWrongly(message: string, fix?: string): Failure {
   return new Failure(message, { exit: 'usedWrongly', code: 'used_wrongly', fix })
 }
 
-/** An error of the SDK, as far as the command line reads it. */
-interface SdkError {
-  readonly code: string
-  readonly operation: string
-  readonly message: string
-  readonly status: number | undefined
-  readonly outcome: 'not_done' | 'unknown'
-  readonly fix: string
-  readonly problem: { readonly detail: string } | undefined
-  readonly errors: readonly { readonly field: string; readonly message: string }[]
-  readonly correlationId: string | undefined
-}
-
 /**
- * What an error means for the exit code.
+ * Maps an error to its exit code.
  * @param command finds out an unknown outcome
  */
 export function failureOf(error: unknown, command?: string): Failure | undefined {
   if (error instanceof Failure) return error
   // The SDK is loaded only by commands that need it, so its class is not at hand.
   if (!(error instanceof Error) || error.name !== 'PixgateError') return undefined
-  const { code, operation, message, outcome, fix, problem, errors, correlationId } = error as unknown as SdkError
+  const { code, operation, message, outcome, fix, problem, errors, correlationId } = error as PixgateError
   const isOpen = outcome === 'unknown'
   const fields = errors.map(({ field, message: says }) => `\n  ${field}: ${says}`).join('')
-  const told = problem ? problem.detail : message.replace(`${operation}: ${code}: `, '').replace(fix, '').trim()
-  return new Failure(`${told}${fields}`, {
-    exit: isOpen ? 'outcomeUnknown' : exitOf(error as unknown as SdkError),
+  const detail = problem ? problem.detail : message.replace(`${operation}: ${code}: `, '').replace(fix, '').trim()
+  return new Failure(`${detail}${fields}`, {
+    exit: isOpen ? 'outcomeUnknown' : exitOf(error as PixgateError),
     code,
     fix: isOpen ? undefined : fix,
     command: isOpen ? command : undefined,
@@ -82,7 +71,7 @@ export function failureOf(error: unknown, command?: string): Failure | undefined
   })
 }
 
-function exitOf({ code, status }: SdkError): Exit {
+function exitOf({ code, status }: PixgateError): Exit {
   if (code === 'invalid_argument' || status === 400) return 'usedWrongly'
   if (status === 401 || status === 403) return 'notAllowed'
   if (status === 404) return 'notFound'

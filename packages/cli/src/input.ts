@@ -55,6 +55,11 @@ export class Input {
     return Number(text)
   }
 
+  /** Of a list. @throws Failure used wrongly */
+  get limit(): number {
+    return this.number('limit', 20)
+  }
+
   /** An amount in reais with both decimals, in centavos. @throws Failure used wrongly @source rules#cli.3 */
   amountCents(option: string): number | undefined {
     const text = this.text(option)

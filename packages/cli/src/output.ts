@@ -35,7 +35,7 @@ export class Output {
     this.#write(this.isJson ? JSON.stringify(value) : text)
   }
 
-  /** For people only. */
+  /** Prints for people; nothing with `--json`. */
   say(text: string): void {
     if (!this.isJson) this.#write(text)
   }
@@ -45,7 +45,7 @@ export class Output {
     this.#write(text)
   }
 
-  /** About what is going on; not part of the result. */
+  /** Progress and warnings, on standard error. */
   note(text: string): void {
     this.#surroundings.warn(`${this.#safe(text)}\n`)
   }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Surroundings } from './command.ts'
 import { Failure, usedWrongly } from './failure.ts'
 
-/** Where Pixgate is, and the secrets for it. */
+/** Address of Pixgate, and its secrets. */
 export interface Settings {
   readonly url?: string | undefined
   readonly operatorUrl?: string | undefined
@@ -40,7 +40,7 @@ export function readSettings(surroundings: Surroundings, profile: string | undef
   return given.length > 0 ? Object.fromEntries(given) : (readProfiles(surroundings)[DEFAULT_PROFILE] ?? {})
 }
 
-/** The folder of what the command line keeps. */
+/** Folder of profiles and of the state of `listen`. */
 export function configurationFolder({ env }: Surroundings): string {
   return join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'pixgate')
 }

@@ -5,7 +5,7 @@ const [MANIFEST] = ['./package.json', '../package.json']
   .map((place) => new URL(place, import.meta.url))
   .filter((place) => existsSync(place))
 
-/** Of this package. */
+/** Version of this package. */
 export function version(): string {
   return MANIFEST === undefined ? 'unknown' : JSON.parse(readFileSync(MANIFEST, 'utf8')).version
 }

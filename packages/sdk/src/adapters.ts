@@ -82,7 +82,7 @@ interface FastifyInstance {
   post(...parameters: never): unknown
 }
 
-/** What of it is called. */
+/** The methods of Fastify that are called. */
 interface FastifyApp {
   removeContentTypeParser(type: string): void
   addContentTypeParser(

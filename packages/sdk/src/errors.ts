@@ -18,7 +18,7 @@ export type SdkErrorCode =
 
 export type PixgateErrorCode = ErrorCode | SdkErrorCode
 
-/** What an error knows, besides its code. */
+/** Details of an error, besides its code. */
 export interface ErrorDetails {
   /** The method, such as `cashOuts.create`. */
   readonly operation: string
@@ -31,7 +31,7 @@ export interface ErrorDetails {
   readonly outcome?: 'not_done' | 'unknown' | undefined
   /** The call that finds out an unknown outcome. */
   readonly ask?: string | undefined
-  /** Whether the same call may be made again: it may succeed then, and is not carried out twice. */
+  /** The same call may succeed when it is repeated, and is not carried out twice. */
   readonly isSafeToRetry?: boolean | undefined
   readonly retryAfterMs?: number | undefined
   readonly attempts?: number | undefined
@@ -52,10 +52,10 @@ class Failure extends Error {
   readonly retryAfterMs: number | undefined
   readonly attempts: number
   readonly correlationId: string | undefined
-  /** What to do, in the language of the client. */
+  /** Remedy, in the language of the client. */
   readonly fix: string
   readonly problem: Problem | undefined
-  /** What is wrong with which field. */
+  /** Faults by field. */
   readonly errors: readonly FieldError[]
   readonly existing: ExistingOperation | undefined
   readonly limit: ExceededLimit | undefined

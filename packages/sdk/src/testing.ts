@@ -21,7 +21,7 @@ export function exampleEvent<const Type extends Sample['event_type']>(
   return { event_type, event: { ...event, ...fields } } as unknown as Extract<Sample, { readonly event_type: Type }>
 }
 
-/** What your receiver is sent. */
+/** Headers and body, as your receiver gets them. */
 export interface SignedWebhook {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -100,7 +100,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     child.once('exit', () => resolve())
     child.once('error', () => resolve())
   })
-  // A program that ends without stopping it leaves nothing behind.
+  // A program that exits without stopping the sandbox leaves none running.
   const kill = () => child.kill()
   process.once('exit', kill)
   const stop = async () => {

@@ -31,7 +31,7 @@ const filtersOf = (input: Input) => ({
   external_id: input.text('external-id'),
   start_date: input.text('from'),
   end_date: input.text('to'),
-  limit: Math.min(100, input.number('limit', 20)),
+  limit: Math.min(100, input.limit),
 })
 
 /** Shows an operation, after its end if that is wanted. */
@@ -53,7 +53,7 @@ async function showEnd<Operation extends { readonly id: string }>(
 
 const findsBy = (kind: string) => (input: Input) => `${kind} list --external-id ${quoted(input.needed('external-id'))}`
 
-/** As a shell reads it. */
+/** Quotes an argument for a shell. */
 function quoted(text: string): string {
   return /^[\w.:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
@@ -110,7 +110,7 @@ const chargeCommands: readonly Command[] = [
         ...filtersOf(input),
         status: input.text('status') as CashInStatus,
       })
-      out.show(await firstOf(list, input.number('limit', 20)), [...LISTED, 'paidAt'])
+      out.show(await firstOf(list, input.limit), [...LISTED, 'paidAt'])
     },
   },
 ]
@@ -168,10 +168,7 @@ const payoutCommands: readonly Command[] = [
     examples: ['pixgate payout list --external-id payroll-12-ana'],
     run: async (input, { merchant, out }) => {
       const query = { ...filtersOf(input), status: input.text('status') as CashOutStatus }
-      out.show(await firstOf((await merchant()).cashOuts.list(query), input.number('limit', 20)), [
-        ...LISTED,
-        'confirmedAt',
-      ])
+      out.show(await firstOf((await merchant()).cashOuts.list(query), input.limit), [...LISTED, 'confirmedAt'])
     },
   },
 ]
@@ -219,10 +216,7 @@ const refundCommands: readonly Command[] = [
         status: input.text('status') as RefundInStatus,
         cash_in_id: input.text('charge'),
       }
-      out.show(await firstOf((await merchant()).refunds.list(query), input.number('limit', 20)), [
-        ...LISTED,
-        'cashInId',
-      ])
+      out.show(await firstOf((await merchant()).refunds.list(query), input.limit), [...LISTED, 'cashInId'])
     },
   },
 ]
@@ -254,10 +248,10 @@ const bookCommands: readonly Command[] = [
         reference_id: input.text('reference'),
         start_date: input.text('from'),
         end_date: input.text('to'),
-        limit: Math.min(100, input.number('limit', 20)),
+        limit: Math.min(100, input.limit),
       })
       const fields = ['createdAt', 'type', 'operation', 'amountCents', 'balanceAfterCents', 'externalId']
-      out.show(await firstOf(list, input.number('limit', 20)), fields)
+      out.show(await firstOf(list, input.limit), fields)
     },
   },
   {
@@ -271,7 +265,7 @@ const bookCommands: readonly Command[] = [
       const fields = ['id', 'status', 'booksCents', 'differenceCents', 'unexplainedCents', 'madeAt']
       const day = input.optionalWord(0)
       if (day) out.show(await closes.get(day), fields)
-      else out.show(await firstOf(closes.list(), input.number('limit', 20)), fields)
+      else out.show(await firstOf(closes.list(), input.limit), fields)
     },
   },
   {
@@ -293,7 +287,7 @@ const bookCommands: readonly Command[] = [
   },
 ]
 
-/** What an API key can be asked: ids, and the filters of the lists. */
+/** Searches by what an API key can read: ids, and the filters of the lists. */
 async function findAsMerchant(pixgate: Pixgate, text: string): Promise<object[]> {
   const { cashIns, cashOuts, refunds } = pixgate
   const kinds = { cash_in: cashIns, cash_out: cashOuts, refund_in: refunds } as const

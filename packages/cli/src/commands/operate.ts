@@ -23,7 +23,7 @@ const caseCommands: readonly Command[] = [
         operation_id: input.text('operation'),
       })
       const fields = ['id', 'kind', 'amountCents', 'operation.id', 'openedAt', 'meaning']
-      out.show(await firstOf(list, input.number('limit', 20)), fields)
+      out.show(await firstOf(list, input.limit), fields)
     },
   },
   {
@@ -113,7 +113,7 @@ const accessCommands: readonly Command[] = [
     options: LIMIT,
     examples: ['pixgate keys list --json'],
     run: async (input, { operator, out }) =>
-      out.show(await firstOf((await operator()).apiKeys.list(), input.number('limit', 20)), [
+      out.show(await firstOf((await operator()).apiKeys.list(), input.limit), [
         'id',
         'name',
         'display',
@@ -165,7 +165,7 @@ const accessCommands: readonly Command[] = [
     options: LIMIT,
     examples: ['pixgate operators list --json'],
     run: async (input, { operator, out }) =>
-      out.show(await firstOf((await operator()).operators.list(), input.number('limit', 20)), [
+      out.show(await firstOf((await operator()).operators.list(), input.limit), [
         'id',
         'name',
         'role',

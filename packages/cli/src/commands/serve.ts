@@ -13,10 +13,10 @@ import { DEFAULT_PROFILE, saveProfile } from '../settings.ts'
 
 const BANKS = ['efi', 'api-pix'] as const
 
-/** Those of `npm start`. */
+/** Flags of Node.js, as in `npm start`. */
 const SANDBOX_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=16', '--max-old-space-size=512']
 
-/** Those of `deploy/pixgate`. */
+/** Flags of Node.js, as in `deploy/pixgate`. */
 const SERVER_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=8', '--max-old-space-size=512']
 
 const NEEDS_NODE = 24
@@ -190,5 +190,5 @@ async function startBank(bank: string, { surroundings }: Context, started: Async
 async function registerCallbacks(env: Surroundings['env'], context: Context): Promise<void> {
   const child = start([installed('@pixgate/server/bin'), 'bank-check', '--register'], env, context)
   if ((await exitOf(child, context.signal)) !== 0)
-    throw new Failure('the bank cannot be told where to call', { exit: 'refused', code: 'bank_check' })
+    throw new Failure('the callback address was not registered at the bank', { exit: 'refused', code: 'bank_check' })
 }

@@ -87,7 +87,7 @@ const deliveryCommands: readonly Command[] = [
       }
       const seen = new Map<string, string>()
       let left = input.number('until', Number.POSITIVE_INFINITY)
-      for (let count = input.number('limit', 20); !context.signal.aborted; count = 100) {
+      for (let count = input.limit; !context.signal.aborted; count = 100) {
         for (const delivery of (await firstOf(deliveries.list(query), count)).reverse()) {
           const { id, state, attemptCount } = delivery
           const now = `${state} ${attemptCount}`
