@@ -156,7 +156,8 @@ export function publicKeys(url: string, options: PublicKeysOptions = {}): KeyRes
     readAt = startedAt
   }
   return async (id) => {
-    const ageMs = now() - readAt
+    // The clock may have been set back.
+    const ageMs = Math.abs(now() - readAt)
     if (ageMs >= KEYS_MAX_AGE_MS || (!pems.has(id) && ageMs >= KEYS_INTERVAL_MS)) {
       reading ??= read().finally(() => {
         reading = undefined

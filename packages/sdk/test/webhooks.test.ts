@@ -84,6 +84,13 @@ test('[sdk.12] keys are kept for five minutes, and what is no longer published i
   assert.ok(await server.find('k2'))
 })
 
+test('[sdk.12] a clock that is set back by an hour does not make keys trusted for longer', async () => {
+  const server = keyServer([{ k1: KEY }, { k2: OTHER_KEY }])
+  await server.find('k1')
+  server.pass(-3_600_000)
+  assert.equal(await server.find('k1'), undefined)
+})
+
 test('[sdk.12] an unknown id makes it ask again, once a second at most', async () => {
   const server = keyServer([{ k1: KEY }, { k1: KEY }, { k1: KEY, k2: OTHER_KEY }])
   await server.find('k1')
