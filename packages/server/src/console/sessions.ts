@@ -118,11 +118,14 @@ function cookieNameOf(mode: ConsoleOptions['mode'], port: number | undefined): s
   return `${mode === 'production' ? '__Host-' : ''}pixgate-${port ?? 0}`
 }
 
-/** The value of a cookie; `undefined` where it is missing or sent twice. */
+/**
+ * The value of a cookie; `undefined` where it is missing or sent twice. Names are not trimmed, except of spaces: browsers
+ * take a name that begins with another white space for one without the prefix, so that a sibling host may set it.
+ */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '').split(';').flatMap((pair) => {
-    const [key = '', ...value] = pair.split('=')
-    return key.trim() === name ? [value.join('=').trim()] : []
+    const [key, ...value] = pair.replace(/^ +/, '').split('=')
+    return key === name ? [value.join('=')] : []
   })
   return values.length === 1 ? values[0] : undefined
 }

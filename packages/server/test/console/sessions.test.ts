@@ -99,6 +99,8 @@ test('[console.2] a cookie counts in requests of the console’s own pages alone
     { 'sec-fetch-site': 'none' },
     { cookie: `${cookie}; ${cookie}` },
     { cookie: cookie.replace(/-\d+=/, '-1=') },
+    { cookie: `\u00a0${cookie}` },
+    { cookie: cookie.replace('=', '\u00a0=') },
   ]
   for (const headers of wrong) {
     assert.equal((await ask('GET', '/operator/cases', undefined, headers)).status, 401, JSON.stringify(headers))
