@@ -102,9 +102,19 @@ const activeOperatorStatement = statement<[id: string], { name: string; role: Op
   "SELECT name, role FROM credential WHERE kind = 'operator' AND id = $1 AND deactivated_at IS NULL",
 )
 
-const endByHashStatement = statement<[hash: Buffer, now: string], { id: string; operatorId: string }>(
-  'console.end_session_of_cookie',
-  `UPDATE session SET ends_at = $2 WHERE hash = $1 AND ends_at > $2 RETURNING id, operator_id AS "operatorId"`,
+/** Of a person; a further log-in ends the one that was idle longest. @source rules#console.4 */
+const SESSIONS_MAX = 20
+
+const endAtLogInStatement = statement<
+  [hash: Buffer | null, operatorId: string, now: string],
+  { id: string; operatorId: string }
+>(
+  'console.end_sessions_at_log_in',
+  `UPDATE session SET ends_at = $3
+    WHERE (hash = $1 AND ends_at > $3)
+       OR id IN (SELECT id FROM session WHERE operator_id = $2 AND ends_at > $3 AND hash IS DISTINCT FROM $1
+                  ORDER BY active_at DESC, id DESC OFFSET ${SESSIONS_MAX - 1} FOR UPDATE SKIP LOCKED)
+   RETURNING id, operator_id AS "operatorId"`,
 )
 
 /** Endpoints that a cookie opens. @source rules#console.2 */
@@ -298,7 +308,8 @@ async function insertSession(
   await database.transaction(async (queries) => {
     await queries.rows(forgetStatement, [])
     const by = { ...context, caller }
-    const ended = before === undefined ? [] : await queries.rows(endByHashStatement, [sha256(before), times[0]])
+    const own = before === undefined ? null : sha256(before)
+    const ended = await queries.rows(endAtLogInStatement, [own, caller.id, times[0]])
     for (const { id: session, operatorId: of } of ended) {
       await audit(needs, queries, by, 'console.session_ended', { session, of })
     }
