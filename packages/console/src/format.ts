@@ -112,9 +112,9 @@ export function instantOfMinute(minute: string): string | undefined {
   return new Date(2 * asUtc - Date.parse(`${minuteKey(asUtc)}Z`)).toISOString()
 }
 
-/** A field that would be a formula is text. */
+/** A field that would be a formula, full-width characters included, is text. */
 function field(text: string): string {
-  const safe = /^[=+@\t\r]|^-(?![\d.,]+$)/.test(text) ? `'${text}` : text
+  const safe = /^\s*(?:[=+@\uff1d\uff0b\uff0d\uff20]|-(?![\d.,]+$))/.test(text) ? `'${text}` : text
   return /[";\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

@@ -51,4 +51,5 @@ test('no field of a CSV is a formula, and an amount stays a number', () => {
     csvOf([['=1+1', '@a', '-1.234,56', '-cmd', 'a;b', 'say "x"']]),
     '\ufeff\'=1+1;\'@a;-1.234,56;\'-cmd;"a;b";"say ""x"""\r\n',
   )
+  assert.equal(csvOf([[' =1+1', '\uff1d1+1', '\uff0bcmd']]), "\ufeff' =1+1;'\uff1d1+1;'\uff0bcmd\r\n")
 })

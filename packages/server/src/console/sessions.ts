@@ -102,9 +102,19 @@ const activeOperatorStatement = statement<[id: string], { name: string; role: Op
   "SELECT name, role FROM credential WHERE kind = 'operator' AND id = $1 AND deactivated_at IS NULL",
 )
 
-const endByHashStatement = statement<[hash: Buffer, now: string], { id: string; operatorId: string }>(
-  'console.end_session_of_cookie',
-  `UPDATE session SET ends_at = $2 WHERE hash = $1 AND ends_at > $2 RETURNING id, operator_id AS "operatorId"`,
+/** Of a person; a further log-in ends the one that was idle longest. @source rules#console.4 */
+const SESSIONS_MAX = 20
+
+const endAtLogInStatement = statement<
+  [hash: Buffer | null, operatorId: string, now: string],
+  { id: string; operatorId: string }
+>(
+  'console.end_sessions_at_log_in',
+  `UPDATE session SET ends_at = $3
+    WHERE (hash = $1 AND ends_at > $3)
+       OR id IN (SELECT id FROM session WHERE operator_id = $2 AND ends_at > $3 AND hash IS DISTINCT FROM $1
+                  ORDER BY active_at DESC, id DESC OFFSET ${SESSIONS_MAX - 1} FOR UPDATE SKIP LOCKED)
+   RETURNING id, operator_id AS "operatorId"`,
 )
 
 /** Endpoints that a cookie opens. @source rules#console.2 */
@@ -118,11 +128,14 @@ function cookieNameOf(mode: ConsoleOptions['mode'], port: number | undefined): s
   return `${mode === 'production' ? '__Host-' : ''}pixgate-${port ?? 0}`
 }
 
-/** The value of a cookie; `undefined` where it is missing or sent twice. */
+/**
+ * The value of a cookie; `undefined` where it is missing or sent twice. Names are not trimmed, except of spaces: browsers
+ * take a name that begins with another white space for one without the prefix, so that a sibling host may set it.
+ */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '').split(';').flatMap((pair) => {
-    const [key = '', ...value] = pair.split('=')
-    return key.trim() === name ? [value.join('=').trim()] : []
+    const [key, ...value] = pair.replace(/^ +/, '').split('=')
+    return key === name ? [value.join('=')] : []
   })
   return values.length === 1 ? values[0] : undefined
 }
@@ -295,7 +308,8 @@ async function insertSession(
   await database.transaction(async (queries) => {
     await queries.rows(forgetStatement, [])
     const by = { ...context, caller }
-    const ended = before === undefined ? [] : await queries.rows(endByHashStatement, [sha256(before), times[0]])
+    const own = before === undefined ? null : sha256(before)
+    const ended = await queries.rows(endAtLogInStatement, [own, caller.id, times[0]])
     for (const { id: session, operatorId: of } of ended) {
       await audit(needs, queries, by, 'console.session_ended', { session, of })
     }

@@ -99,6 +99,8 @@ test('[console.2] a cookie counts in requests of the console’s own pages alone
     { 'sec-fetch-site': 'none' },
     { cookie: `${cookie}; ${cookie}` },
     { cookie: cookie.replace(/-\d+=/, '-1=') },
+    { cookie: `\u00a0${cookie}` },
+    { cookie: cookie.replace('=', '\u00a0=') },
   ]
   for (const headers of wrong) {
     assert.equal((await ask('GET', '/operator/cases', undefined, headers)).status, 401, JSON.stringify(headers))
@@ -211,6 +213,24 @@ test('[console.4] sessions are listed and ended; a deactivated operator has none
   const ended = await admin.ask('DELETE', '/console/session')
   assert.match(ended.headers.get('set-cookie') ?? '', new RegExp(`^${cookie.split('=')[0]}=; Max-Age=0;`))
   assert.equal((await admin.ask('GET', '/operator/cases')).status, 401)
+})
+
+test('[console.4] a person has twenty sessions: a further log-in ends the one that was idle longest', async (t) => {
+  const pix = await world(t)
+  const other = await browser(pix, 'operator')
+  const token = await makeOperator(pix, 'viewer')
+  const sessions: Browser[] = []
+  for (let count = 0; count < 20; count += 1) sessions.push(browserOf(pix, await logIn(pix, { token })))
+  const [first, second, third] = sessions
+  pix.clock.advance(2 * MINUTE)
+  const statuses = async () =>
+    Promise.all([first, second, third, other].map(async (one) => (await one?.ask('GET', '/operator/cases'))?.status))
+  await first?.ask('GET', '/operator/cases')
+  await logIn(pix, { token })
+  assert.deepEqual(await statuses(), [200, 401, 200, 200])
+  // The session of the same browser makes room.
+  await logIn(pix, { token }, { ...FROM_CONSOLE, cookie: third?.cookie ?? '' })
+  assert.equal((await first?.ask('GET', '/operator/sessions'))?.body.data.length, 20)
 })
 
 test('[console.4] a deactivated operator’s session ends within five seconds', async (t) => {
