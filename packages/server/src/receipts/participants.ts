@@ -1,7 +1,7 @@
 /**
- * Short names of institutions by ISPB, as the Central Bank registers the participants of Pix and of its transfer system (STR).
- * Public facts, collected by the npm package bancos-brasileiros (repository under the Unlicense), of 2026-09-12. Written by
- * scripts/participants.ts.
+ * Short names of institutions by ISPB, of 2026-09-12: facts that the Central Bank publishes in its lists of the participants of STR and
+ * of Pix. scripts/participants.ts has the addresses of the lists and renews this table. This version was read from the npm package
+ * bancos-brasileiros, which collects them daily and of which nothing else is used.
  */
 const TEXT = `
 00000000 BCO DO BRASIL S.A.
