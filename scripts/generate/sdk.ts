@@ -13,10 +13,13 @@ import {
 } from '@pixgate/spec'
 import { openApiDocument } from '../../packages/server/src/platform/http/openapi.ts'
 import { apiInfo } from '../../packages/server/src/reference/info.ts'
-import { GENERATED, type GeneratedDocument } from './document.ts'
+import { GENERATED, type GeneratedDocument, json } from './document.ts'
 import { type SdkMethod, surfaces } from './sdk-surface.ts'
 
 const FOLDER = 'packages/sdk/src/generated'
+
+/** What `/docs` shows beside the commands. */
+const SAMPLES = 'packages/server/src/reference/sdk-samples.json'
 
 interface Schema {
   readonly $ref?: string
@@ -55,7 +58,7 @@ const document = JSON.parse(JSON.stringify(openApiDocument(endpoints, apiInfo)))
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** Generated sources of the SDK. */
+/** Generated sources of the SDK, and its samples in the reference. */
 export function sdkSources(): GeneratedDocument[] {
   const types = new Types()
   const merchant = methodsSource('merchant', types)
@@ -67,6 +70,7 @@ export function sdkSources(): GeneratedDocument[] {
     source('operator-errors', operatorErrorsSource()),
     source('examples', examplesSource()),
     source('types', types.source()),
+    json(SAMPLES, samplesByOperation()),
   ]
 }
 
@@ -397,6 +401,14 @@ function examplesIn(client: Client): ReadonlyMap<string, string> {
     /^ {2}'([\w.]+)': async \([^)]*\) => \{\n([\s\S]*?)\n {2}\},$/gm,
   )
   return new Map([...functions].map(([, name = '', body = '']) => [name, body.replaceAll(/^ {4}/gm, '')]))
+}
+
+function samplesByOperation(): Readonly<Record<string, string | undefined>> {
+  const samples = CLIENTS.flatMap((client) => {
+    const examples = examplesIn(client)
+    return Object.entries(surfaces[client]).map(([id, { name }]) => [id, examples.get(name)] as const)
+  })
+  return Object.fromEntries(samples)
 }
 
 function codesOf(client: Client): ErrorCode[] {

@@ -1,7 +1,7 @@
 import MiniSearch from 'minisearch'
 import './style.css'
 
-/** Script of the pages: search, copy, mark the place in the menu. Without it they are complete to read. */
+/** Script of the pages: search, copy, menu, language of the samples. Without it they are complete to read. */
 
 interface Found {
   readonly url: string
@@ -193,6 +193,48 @@ function mark(): void {
   for (const section of document.querySelectorAll('section[id], h2[id]')) seen.observe(section)
 }
 
+const LANGUAGE = 'pixgate-samples'
+
+/** A page without an origin has none. */
+function storage(): Storage | undefined {
+  try {
+    return localStorage
+  } catch {
+    return undefined
+  }
+}
+
+/** Shows the samples of all operations in one language. */
+function languages(): void {
+  const groups = [...document.querySelectorAll('.samples')]
+    .map((group) => [...group.querySelectorAll<HTMLElement>('[data-language]')])
+    .filter(({ length }) => length > 1)
+  const buttons: HTMLButtonElement[] = []
+  const show = (language: string) => {
+    for (const sample of groups.flat()) sample.hidden = sample.dataset.language !== language
+    for (const button of buttons) button.ariaPressed = String(button.textContent === language)
+  }
+  for (const samples of groups) {
+    const tabs = element('div', '', 'languages')
+    for (const { dataset } of samples) {
+      const button = element('button', dataset.language ?? '')
+      button.addEventListener('click', () => {
+        // The samples above change their height too.
+        const { top } = tabs.getBoundingClientRect()
+        show(button.textContent ?? '')
+        scrollBy({ top: tabs.getBoundingClientRect().top - top, behavior: 'instant' })
+        storage()?.setItem(LANGUAGE, button.textContent ?? '')
+      })
+      tabs.append(button)
+      buttons.push(button)
+    }
+    samples[0]?.before(tabs)
+  }
+  const chosen = storage()?.getItem(LANGUAGE)
+  show(buttons.find(({ textContent }) => textContent === chosen)?.textContent ?? 'curl')
+}
+
 search()
 copyButtons()
+languages()
 mark()

@@ -123,6 +123,22 @@ test('[reference.16] a block of code is copied whole, in a page without an origi
   assert.match(await page.locator('dialog input').inputValue(), /^PIXGATE_URL=.*csv/)
 })
 
+test('[reference.16] the language of the samples is chosen by keyboard, for all operations, and kept where a page may', {
+  skip,
+}, async (t) => {
+  const { pix, browser } = await opened(t, { PIXGATE_OPERATOR_PORT: '0' })
+  const page = await browser.newPage()
+  await page.goto(`${pix.url}/docs`)
+  const shown = (id: string) => page.locator(`#${id} [data-language]:visible`).getAttribute('data-language')
+  assert.equal(await shown('createCashIn'), 'curl')
+  await page.locator('#createCashOut .languages button', { hasText: 'TypeScript' }).focus()
+  await page.keyboard.press('Enter')
+  for (const id of ['createCashIn', 'createCashOut', 'getSystem']) assert.equal(await shown(id), 'TypeScript')
+  assert.equal(await shown('startSession'), 'curl')
+  await page.reload()
+  assert.equal(await shown('createCashIn'), 'TypeScript')
+})
+
 test('[reference.2] a script in a page beside the console reads nothing with the operator’s cookie', {
   skip,
 }, async (t) => {

@@ -23,6 +23,7 @@ import { type Html, html } from '../platform/http/html.ts'
 import { curlOf, isForOperators, webhookHeaders } from '../platform/http/openapi.ts'
 import { ERRORS_PAGES, type Language, type Page, prose, START_PAGES } from './frame.ts'
 import { apiInfo } from './info.ts'
+import sdkSamples from './sdk-samples.json' with { type: 'json' }
 import type { DocumentPage } from './site.ts'
 
 /** Texts around the errors in the page and the document; code is in backquotes. */
@@ -443,6 +444,9 @@ ${steps === undefined ? undefined : firstStepsSection(steps)}
 <code>PIXGATE_OPERATOR_PORT</code>, and is 404 here.`
         : undefined
     }</p>
+<p>The TypeScript samples are the examples of <code>@pixgate/sdk</code>. <code>pixgate</code> is its <code>new Pixgate()</code>,
+<code>operator</code> its <code>new PixgateOperator()</code>; <code>charge</code>, <code>payout</code> and their like are what earlier calls
+answered.</p>
 ${statesSection()}
 ${groups.map(
   ({ tag, description, members }) => html`<h2 id="${anchorOf(tag)}">${tag}</h2>
@@ -495,14 +499,19 @@ ${answers.map(([status, { example }]) => (example === undefined ? undefined : sa
 `
 }
 
-/** Calls of an operation as commands or programs. One more language is one more sample. */
-function samples(endpoint: Endpoint, isApart: boolean): Html | undefined {
-  const curl = curlOf(endpoint, isApart)
-  return curl === undefined ? undefined : sample('curl', curl)
+/** Calls of an operation, one after the other; the script of the page shows one language at a time. */
+function samples(endpoint: Endpoint, isApart: boolean): readonly Html[] {
+  const calls = [
+    ['curl', curlOf(endpoint, isApart)],
+    ['TypeScript', (sdkSamples as Readonly<Record<string, string>>)[endpoint.id]],
+  ] as const
+  return calls.flatMap(([language, text]) =>
+    text === undefined ? [] : [sample(language, text, html` data-language="${language}"`)],
+  )
 }
 
-function sample(label: string, text: string): Html {
-  return html`<figure><figcaption>${label}</figcaption>${code(text)}</figure>
+function sample(label: string, text: string, attributes?: Html): Html {
+  return html`<figure${attributes}><figcaption>${label}</figcaption>${code(text)}</figure>
 `
 }
 

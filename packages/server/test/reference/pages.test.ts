@@ -18,6 +18,9 @@ import {
   serviceEndpoints,
 } from '@pixgate/spec'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { surfaces } from '../../../../scripts/generate/sdk-surface.ts'
+import { merchantExamples } from '../../../sdk/test/merchant-examples.ts'
+import { operatorExamples } from '../../../sdk/test/operator-examples.ts'
 import { webhookHeaders } from '../../src/platform/http/openapi.ts'
 import { good } from '../platform/http/thing-server.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
@@ -218,6 +221,22 @@ test('[reference.5] the first steps work as the pages show them: a payment, and 
       path,
     )
     assert.match(lines.at(-1) ?? '', /^[\d-]+,[\d:]+,Pix recebido,/, path)
+  }
+})
+
+test('[reference.5] the TypeScript of every operation is the example of its method, which runs as a test', async (t) => {
+  const { text } = await (await served(t)).read('/docs')
+  // The process runs the examples without their types.
+  const words = (code: string) => code.replaceAll('as const', '').replaceAll(/\s+/g, ' ').trim()
+  const examples = { merchant: merchantExamples, operator: operatorExamples }
+  for (const client of ['merchant', 'operator'] as const) {
+    for (const [id, { name }] of Object.entries(surfaces[client])) {
+      const ran = new Map<string, () => Promise<void>>(Object.entries(examples[client]))
+      const [, body = ''] = /=> \{(.*)\}$/s.exec(String(ran.get(name))) ?? []
+      const [, section = ''] = text.split(`<section id="${id}">`)
+      const [, shown = ''] = section.split('</section>')[0]?.split('<figcaption>TypeScript</figcaption>') ?? []
+      assert.equal(words(codeBlocks(shown)[0] ?? 'nothing'), words(body), id)
+    }
   }
 })
 
