@@ -156,7 +156,7 @@ async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answ
       const working = [...workers.values()]
       // Later payouts are left to other processes' workers, or to the next start.
       workers.clear()
-      await Promise.all(working.map((worker) => worker.stop()))
+      await Promise.all([...working.map((worker) => worker.stop()), modules.alerts.close()])
       await modules.verifier.stop()
       logger.info('stopping: the workers have finished')
       await Promise.all(all.map((server) => server.close()))
@@ -174,7 +174,7 @@ async function assemble(base: Base, addEndpoints: AddEndpoints | undefined, answ
 
 /** Called when nothing new comes in: finishes running work and closes resources. */
 async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
-  const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins, alerts } = modules
+  const { inbox, cashIns, cashOuts, engine, webhooks, bank, logins } = modules
   await logins.flush().catch((error: unknown) => {
     logger.error(
       { reason: String(error) },
@@ -188,7 +188,6 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
   // Stopped last, to send the notifications of the other modules.
   await webhooks.stop()
   logger.info('stopping: events, commands and deliveries are finished')
-  await alerts.close()
   await bank.close()
   await closeDatabases(databases)
 }

@@ -37,7 +37,7 @@ export function startWorkers(base: Base, modules: Modules, workers: Workers): vo
     ['daily-close', MINUTE, closes.processNext],
     ['audit', MINUTE, auditKeeper.processNext],
     ['retention', MINUTE, createErasing({ database: databases.work, logger, keptDays, observer: metrics.retention })],
-    ...(alerts.isOff ? [] : [['alerts', 10 * SECOND, alerts.processNext] as const]),
+    ...alerts.steps.map((step, index) => [`alerts-${index + 1}`, 10 * SECOND, step] as const),
     ['engine-past', 60 * MINUTE, once(() => forgetPast(databases.work))],
   ])
   webhooks.start(start)

@@ -1,6 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
-import { startTimer } from '../platform/clock.ts'
+import { within } from '../platform/clock.ts'
 import { sha256Hex } from '../platform/crypto.ts'
 import { post } from '../platform/http-client/post.ts'
 import type { AlertEmail, AlertWebhook, AlertWebhookKind } from './settings.ts'
@@ -25,6 +25,10 @@ export interface EmailOptions extends Omit<AlertEmail, 'to'> {
   readonly to: string
   /** The server must offer TLS, unless it is on this machine. */
   readonly isProduction: boolean
+  /** Of an attempt, from the look-up of the server's address to its last answer. */
+  readonly timeoutMs: number
+  /** Ends attempts under way. */
+  readonly closing: AbortSignal
 }
 
 /** Loaded by the first mail: 30 MB and 70 ms that a service without e-mail does not need. */
@@ -42,16 +46,13 @@ async function openTransport({ smtpUrl, isProduction }: Pick<EmailOptions, 'smtp
     ignoreTLS: isHere,
     tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2' },
     ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
-    connectionTimeout: limits.alertTimeoutMs,
-    greetingTimeout: limits.alertTimeoutMs,
-    socketTimeout: limits.alertTimeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   })
 }
 
 /** Mails to one person, so that a refused address holds up no other. Every attempt has the same Message-ID. @source rules#alerts.4, rules#alerts.8 */
-export function createEmail({ from, to, ...server }: EmailOptions): Channel {
+export function createEmail({ from, to, timeoutMs, closing, ...server }: EmailOptions): Channel {
   let transport: ReturnType<typeof openTransport> | undefined
   const domain = from.slice(from.lastIndexOf('@') + 1)
   return {
@@ -61,17 +62,19 @@ export function createEmail({ from, to, ...server }: EmailOptions): Channel {
       try {
         transport ??= openTransport(server)
         const opened = await transport
-        await inTime(
+        // The library's own time-outs begin again with every byte.
+        await within(timeoutMs, (deadline) =>
           opened.sendMail({
             ...{ from, to, subject: message.title, text: plainOf(message), html: htmlOf(message) },
             messageId: `<${message.id}@${domain}>`,
             date: new Date(message.madeAt),
             headers: { 'Auto-Submitted': 'auto-generated' },
+            signal: AbortSignal.any([deadline, closing]),
           }),
         )
         return undefined
       } catch (error) {
-        return faultOf(error)
+        return closing.aborted ? 'stopped' : faultOf(error)
       }
     },
   }
@@ -81,24 +84,15 @@ function nameOf(kind: Channel['kind'], address: string): string {
   return `${kind} ${sha256Hex(address).slice(0, 12)}`
 }
 
-/** Rejects after the time limit; a connection that goes on then ends by its own. */
-function inTime<Done>(work: Promise<Done>): Promise<Done> {
-  return new Promise((resolve, reject) => {
-    const stop = startTimer(limits.alertTimeoutMs, () =>
-      reject(Object.assign(new Error('timeout'), { code: 'timeout' })),
-    )
-    work.then(resolve, reject).finally(stop)
-  })
-}
-
 /** Codes of the client and the server. The server's text may repeat addresses. */
 function faultOf(error: unknown): string {
   const { code, responseCode } = error as { readonly code?: string; readonly responseCode?: number }
+  if (code === 'EABORT') return 'timeout'
   return [code ?? 'failed', responseCode].filter((part) => part !== undefined).join(' ')
 }
 
 /** @param dispatcher connects only to what receivers of webhooks may be @source rules#alerts.7, rules#alerts.8 */
-export function createWebhook({ kind, url }: AlertWebhook, dispatcher: Dispatcher): Channel {
+export function createWebhook({ kind, url }: AlertWebhook, dispatcher: Dispatcher, timeoutMs: number): Channel {
   return {
     name: nameOf(kind, url),
     kind,
@@ -107,7 +101,7 @@ export function createWebhook({ kind, url }: AlertWebhook, dispatcher: Dispatche
         url,
         headers: { 'content-type': 'application/json', 'user-agent': 'Pixgate' },
         body: Buffer.from(JSON.stringify(BODIES[kind](message))),
-        timeoutMs: limits.alertTimeoutMs,
+        timeoutMs,
         responseMaxBytes: limits.webhookResponseMaxBytes,
         responseTimeoutMs: 1_000,
       })

@@ -37,6 +37,8 @@ export interface AlertsNeeds {
   readonly allowedNetworks: readonly AllowedNetwork[]
   /** Replaces DNS in tests. */
   readonly resolve?: Resolve
+  /** Shorter in tests. */
+  readonly timeoutMs?: number
   readonly observer: AlertsObserver
 }
 
@@ -54,33 +56,50 @@ export interface BankLook {
 }
 
 export function createAlertsModule(needs: AlertsNeeds) {
-  const { settings, database, clock, consoleUrl } = needs
+  const { settings, database, clock, consoleUrl, isProduction, timeoutMs = limits.alertTimeoutMs } = needs
   const { language, email, webhooks } = settings
   const gate = needs.allowPrivate ? openGate() : privateNetworkGate(needs.allowedNetworks, needs.resolve)
   const agent = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+  const closing = new AbortController()
+  const mails = { isProduction, timeoutMs, closing: closing.signal }
   const channels: readonly Channel[] = [
-    ...(email ? email.to.map((to) => createEmail({ ...email, to, isProduction: needs.isProduction })) : []),
-    ...webhooks.map((webhook) => createWebhook(webhook, agent)),
+    ...(email ? email.to.map((to) => createEmail({ ...email, ...mails, to })) : []),
+    ...webhooks.map((webhook) => createWebhook(webhook, agent, timeoutMs)),
   ]
+  const names = channels.map(({ name }) => name)
   const sender = { ...needs, wording: { language, consoleUrl } }
   let forgottenAt = Number.NEGATIVE_INFINITY
+  const find = async () => {
+    const now = clock.now()
+    if (now - forgottenAt >= FORGET_EVERY_MS) {
+      await forgetAlerts(database)
+      forgottenAt = now
+    }
+    await findAlerts(database, names, now)
+  }
+  let finding: Promise<void> | undefined
   return {
     /** No channel is configured: nothing is noticed or sent. */
     isOff: channels.length === 0,
-    /** Finds what needs a person, and sends one message of each channel. @returns whether more may be due right away */
-    processNext: async (): Promise<boolean> => {
-      const now = clock.now()
-      if (now - forgottenAt >= FORGET_EVERY_MS) {
-        await forgetAlerts(database)
-        forgottenAt = now
-      }
-      const names = channels.map(({ name }) => name)
-      await findAlerts(database, names, now)
-      const sent = await Promise.all(channels.map((channel) => sendNext(sender, channel)))
-      return sent.includes(true)
-    },
+    /**
+     * A step of each channel, which waits for no other: finds what needs a person, and sends a message. Returns whether more
+     * may be due right away.
+     * @source rules#alerts.4
+     */
+    steps: channels.map((channel) => async (): Promise<boolean> => {
+      // Once for all: in a search of its own, each channel would hold a connection until its turn.
+      finding ??= find().finally(() => {
+        finding = undefined
+      })
+      await finding
+      return sendNext(sender, channel)
+    }),
     observe: createObserver(needs),
-    close: () => agent.destroy(),
+    /** Ends attempts under way, for which a shutdown has no time. Their messages stay due. */
+    close: async () => {
+      closing.abort()
+      await agent.destroy()
+    },
   }
 }
 

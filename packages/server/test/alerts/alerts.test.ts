@@ -5,7 +5,7 @@ import { type AlertKind, alertKinds, alertLanguages, textOf } from '../../src/al
 import type { Database } from '../../src/platform/db/database.ts'
 import { certificateOf } from '../support/certificates.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { answering } from '../support/webhook-receiver.ts'
+import { answering, hanging } from '../support/webhook-receiver.ts'
 import { alertsWorld, CANARIES, CASE_ID, CAUSES, ENDPOINT_ID, messagesIn, NOW, PAYOUT_ID } from './fixture.ts'
 import { startSmtpServer } from './smtp-server.ts'
 
@@ -147,7 +147,7 @@ test('[alerts.4] after a crash before the record a message is sent again with it
   const pool = openTestDatabase(world.url)
   t.after(() => pool.close())
   await world.because(CAUSES.case_opened)
-  await assert.rejects(world.process({ database: dying(pool) }).processNext(), /died/)
+  await assert.rejects(world.work(world.process({ database: dying(pool) })), /died/)
   await world.work()
   assert.equal(world.smtp.mails.length, 1, 'its lease goes on')
   world.later(MINUTE)
@@ -185,6 +185,58 @@ test('[alerts.4] a channel that is down delays no other, and gets its message af
   assert.deepEqual([world.smtp.mails.length, world.chat.received.length], [2, 3])
   const reasons = world.lines.filter(({ event }) => event === 'alert.retry_scheduled').map(({ reason }) => reason)
   assert.deepEqual(reasons.sort(), ['EENVELOPE 451', 'HTTP 429', 'HTTP 500'])
+})
+
+for (const at of ['greeting', 'taken'] as const) {
+  for (const drips of [false, true]) {
+    test(`[alerts.4] a mail server that ${drips ? 'drips' : 'is silent'} instead of «${at}» ends at the deadline`, async (t) => {
+      const world = await alertsWorld(t)
+      const process = world.process({ timeoutMs: 100 })
+      world.smtp.stalls = { at, drips }
+      await world.because(CAUSES.case_opened)
+      await world.work(process)
+      assert.equal(world.chat.received.length, 1)
+      assert.deepEqual(
+        world.lines.map(({ event, reason }) => [event, reason]).filter(([, reason]) => reason),
+        [['alert.retry_scheduled', 'timeout']],
+      )
+      await world.smtp.abandoned()
+      world.smtp.stalls = undefined
+      world.later(MINUTE)
+      await world.work()
+      assert.equal(world.smtp.mails.length, at === 'taken' ? 2 : 1)
+      assert.equal(new Set(world.smtp.mails.map(({ messageId }) => messageId)).size, 1)
+    })
+  }
+}
+
+test('[alerts.4] a chat that never answers ends at the deadline, and gets its message again', async (t) => {
+  const answers = [hanging]
+  const world = await alertsWorld(t, { answer: (...request) => (answers.shift() ?? answering(200))(...request) })
+  await world.because(CAUSES.case_opened)
+  await world.work(world.process({ timeoutMs: 100 }))
+  assert.deepEqual(
+    world.lines.map(({ reason }) => reason).filter((reason) => reason),
+    ['timeout'],
+  )
+  world.later(MINUTE)
+  await world.work()
+  assert.deepEqual(await messagesIn(world.database), [
+    { attempts: 0, isSent: true, isDue: false },
+    { attempts: 1, isSent: true, isDue: false },
+  ])
+})
+
+test('[alerts.4] a process that stops ends its attempts, whose messages stay due', async (t) => {
+  const world = await alertsWorld(t, { answer: hanging })
+  world.smtp.stalls = { at: 'taken', drips: false }
+  await world.because(CAUSES.case_opened)
+  const working = world.work()
+  await world.chat.arrived(1)
+  await world.alerts.close()
+  await working
+  const due = { attempts: 1, isSent: false, isDue: true }
+  assert.deepEqual(await messagesIn(world.database), [due, due])
 })
 
 test('[alerts.4] after the last attempt a message is given up', async (t) => {

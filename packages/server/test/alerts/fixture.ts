@@ -66,7 +66,7 @@ export interface AlertsWorld {
   /** Puts the clock forward. */
   later(ms: number): void
   /** Does what is due, all of it. */
-  work(process?: Pick<AlertsWorld['alerts'], 'processNext'>): Promise<void>
+  work(process?: Pick<AlertsWorld['alerts'], 'steps'>): Promise<void>
   /** Another process on the same database, at the same time. */
   process(changes?: Partial<AlertsNeeds>): AlertsWorld['alerts']
   /** Texts that the chat got. */
@@ -116,8 +116,11 @@ export async function alertsWorld(t: TestContext, options: AlertsOptions = {}): 
     later: (ms) => {
       now += ms
     },
-    work: async (process = alerts) => {
-      while (await process.processNext());
+    work: async ({ steps } = alerts) => {
+      const channels = steps.map(async (step) => {
+        while (await step());
+      })
+      await Promise.all(channels)
     },
     process: (changes = {}) => {
       if (changes.database) return create(changes)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -18,17 +19,29 @@ export interface SmtpServer {
   readonly mails: readonly Mail[]
   /** It takes no mail for these addresses, or for any. */
   refuses: readonly string[] | 'all'
+  /** At this line it says nothing any more, or a byte now and then without an end. */
+  stalls: { readonly at: 'greeting' | 'taken'; readonly drips: boolean } | undefined
+  /** Resolves when it has no connection. */
+  abandoned(): Promise<void>
 }
 
 /** A mail server on loopback that knows as much of SMTP as a client needs. */
 export async function startSmtpServer(t: TestContext, certificate?: Certificate): Promise<SmtpServer> {
   const mails: Mail[] = []
   const sockets = new Set<Socket>()
-  const smtp: SmtpServer & { port: number } = { port: 0, mails, refuses: [] }
+  const smtp: SmtpServer & { port: number } = {
+    ...{ port: 0, mails, refuses: [], stalls: undefined },
+    abandoned: async () => {
+      await Promise.all([...sockets].map((socket) => once(socket, 'close')))
+    },
+  }
   const serve = (socket: Socket) => {
-    sockets.add(socket.on('error', () => undefined))
+    sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
     let [buffered, to, isData] = ['', '', false]
-    const say = (line: string) => socket.write(`${line}\r\n`)
+    const say = (line: string) => {
+      if (!smtp.stalls || !line.endsWith(smtp.stalls.at)) socket.write(`${line}\r\n`)
+      else if (smtp.stalls.drips) drip(socket)
+    }
     const take = (line: string): string => {
       if (isData) {
         isData = false
@@ -45,7 +58,7 @@ export async function startSmtpServer(t: TestContext, certificate?: Certificate)
       if (verb === 'STARTTLS') return '502 not here'
       return verb === 'QUIT' ? '221 bye' : '250 ok'
     }
-    say('220 test')
+    say('220 greeting')
     socket.on('data', (chunk) => {
       buffered += chunk.toString('latin1')
       for (;;) {
@@ -67,6 +80,11 @@ export async function startSmtpServer(t: TestContext, certificate?: Certificate)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   smtp.port = (server.address() as AddressInfo).port
   return smtp
+}
+
+function drip(socket: Socket): void {
+  const timer = setInterval(() => socket.write('2'), 5)
+  socket.on('close', () => clearInterval(timer))
 }
 
 function mailOf(to: string, raw: string): Mail {

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { alertKindsIn } from '../alerts/fixture.ts'
+import { limits } from '@pixgate/spec'
+import { createService } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createDatabaseClock } from '../../src/platform/clock.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { alertKindsIn, CAUSES } from '../alerts/fixture.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { administer, testDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
-import { ADMIN_TOKEN, request, world } from '../support/world.ts'
+import { ADMIN_TOKEN, ENVIRONMENT, request, world } from '../support/world.ts'
 
 test('[alerts.1] [alerts.9] the service sends alerts about a suspension and about a bank that is away', async (t) => {
   const chat = await startReceiver(t)
@@ -24,4 +31,34 @@ test('[alerts.1] [alerts.9] the service sends alerts about a suspension and abou
     '[Pixgate sandbox] Payouts and refunds suspended',
     '[Pixgate sandbox] The bank does not answer',
   ])
+})
+
+test('[alerts.4] a channel that never answers holds up neither the others nor the end of the process', async (t) => {
+  let isWaiting = true
+  const silent = await startReceiver(t, (response) => {
+    response.on('close', () => {
+      isWaiting = false
+    })
+  })
+  const chat = await startReceiver(t)
+  const { url: DATABASE_URL } = await testDatabase(t)
+  await administer(DATABASE_URL, `${CAUSES.case_opened}; ${CAUSES.endpoint_down}`)
+  const addresses = {
+    ...{ DATABASE_URL, PIXGATE_PARTNER_URL: 'http://127.0.0.1:9' },
+    PIXGATE_ALERT_WEBHOOK_URLS: `slack:${silent.url}, teams:${chat.url}`,
+  }
+  const service = await createService({
+    config: readConfig({ ...ENVIRONMENT, ...addresses }),
+    clock: createDatabaseClock(),
+    pause: realPause,
+    random: Math.random,
+    logger: capturedLog().logger,
+  })
+  service.startWorkers()
+  await silent.arrived(1)
+  await chat.arrived(2)
+  assert.ok(isWaiting)
+  const startedAt = performance.now()
+  await service.stop()
+  assert.ok(performance.now() - startedAt < limits.alertTimeoutMs / 2)
 })
