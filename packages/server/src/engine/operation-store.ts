@@ -64,11 +64,30 @@ export function statusIs(status: string): Condition {
 
 const PAID_AT = "(facts ->> 'paidAt')::numeric"
 
+/** The same value in a form that no index has. */
+const PAID_AT_UNINDEXED = `(${PAID_AT} + 0)`
+
+/** A page in the order of its index seldom needs the whole range. */
+const SHORTER_BY = 4
+
+/**
+ * Time of payment, without its index where the range of creation is much the shorter one. The planner cannot know that charges are
+ * paid soon after their creation: of a million it read a year of payments for one day of charges, 2.2 s instead of 25 ms.
+ */
+function paidAtFor({ from, to, paid = {} }: Pick<OperationFilter, 'from' | 'to' | 'paid'>): string {
+  if (from === undefined || to === undefined) return PAID_AT
+  const paidMs = (paid.to ?? to) - (paid.from ?? 0)
+  return (to - from) * SHORTER_BY < paidMs ? PAID_AT_UNINDEXED : PAID_AT
+}
+
 /** Both bounds always, since the planner takes a range with one for a third of the table. */
-function paidConditions({ from = 0, to = Number.MAX_SAFE_INTEGER }: Pick<OperationFilter, 'from' | 'to'>): Condition[] {
+function paidConditions(filter: Pick<OperationFilter, 'from' | 'to' | 'paid'>): Condition[] {
+  if (!filter.paid) return []
+  const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter.paid
+  const at = paidAtFor(filter)
   return [
-    { key: 'paid', sql: (p) => `${PAID_AT} >= ${p}::numeric`, value: String(from) },
-    { key: 'until', sql: (p) => `${PAID_AT} < ${p}::numeric`, value: String(to) },
+    { key: at === PAID_AT ? 'paid' : 'made', sql: (p) => `${at} >= ${p}::numeric`, value: String(from) },
+    { key: 'until', sql: (p) => `${at} < ${p}::numeric`, value: String(to) },
   ]
 }
 
@@ -82,9 +101,8 @@ function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
   const wanted = (key: string, value: string | undefined, sql: Condition['sql']): Condition[] =>
     value === undefined ? [] : [{ key, value, sql }]
   const instant = (at: number | undefined) => (at === undefined ? undefined : instantParameter(at))
-  const paid = filter.paid ? paidConditions(filter.paid) : []
   const conditions = [
-    ...paid,
+    ...paidConditions(filter),
     ...(status === undefined ? [] : [status]),
     ...wanted('from', instant(from), (p) => `created_at >= ${p}::timestamptz`),
     ...wanted('to', instant(to), (p) => `created_at < ${p}::timestamptz`),
@@ -165,9 +183,11 @@ export function createOperationStore<Op extends Operation>(
   }
 }
 
-/** Time that orders a list, and its parameter: each in the order of an index. */
-const BY_CREATION = { at: 'created_at', type: 'timestamptz', parameter: instantParameter }
-const BY_PAYMENT = { at: PAID_AT, type: 'numeric', parameter: String }
+/** Time that orders a list, and its parameter. */
+function orderOf(filter: Pick<OperationFilter, 'from' | 'to' | 'paid'>) {
+  if (filter.paid) return { at: paidAtFor(filter), type: 'numeric', parameter: String }
+  return { at: 'created_at', type: 'timestamptz', parameter: instantParameter }
+}
 
 /**
  * Statement of a page, newest first. A page after a cursor uses the index. A page by offset skips all rows before it, within the index
@@ -176,7 +196,7 @@ const BY_PAYMENT = { at: PAID_AT, type: 'numeric', parameter: String }
  */
 function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: OperationFilter) {
   const { where, values, name } = whereOf(filter)
-  const { at, type, parameter } = filter.paid ? BY_PAYMENT : BY_CREATION
+  const { at, type, parameter } = orderOf(filter)
   const newestFirst = `ORDER BY ${at} DESC, id DESC`
   const [one, two, three] = [1, 2, 3].map((place) => `$${values.length + place}`)
   if (after) {

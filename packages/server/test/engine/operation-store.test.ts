@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { isCashIn } from '../../src/cash-in/cash-in.ts'
 import { isCashOut } from '../../src/cash-out/cash-out.ts'
-import { createOperationStore, statusIs } from '../../src/engine/operation-store.ts'
+import { createOperationStore, type OperationFilter, statusIs } from '../../src/engine/operation-store.ts'
 import { createReader } from '../../src/engine/reader.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { isRefundIn } from '../../src/refund-in/refund-in.ts'
@@ -152,6 +152,29 @@ test('[cash-in.list.6] [database.8] charges by time of payment are found by thei
     if (!text.includes('count(*)'))
       assert.match(plan, /Presorted Key|Index Scan Backward using operation_paid_at/, text)
   }
+})
+
+test('[cash-in.list.6] [database.8] of two ranges the index of the much shorter one is read', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.rows(MANY_OPERATIONS, [])
+  const { texts, noting } = notingTexts(database)
+  const store = createOperationStore(noting, 'cash_in', isCashIn)
+  const indexesOf = async (filter: Pick<OperationFilter, 'from' | 'to' | 'paid'>) => {
+    texts.splice(0)
+    await store.list({ ...filter, skip: 0, limit: 20 })
+    await store.list({ ...filter, skip: 0, limit: 20, after: { at: 1, id: 'id' } })
+    await store.list({ ...filter, skip: 100_000, limit: 20 })
+    await store.count(filter as OperationFilter, 10)
+    const plans = await Promise.all(texts.map((text) => planOf(url, text)))
+    return plans.map((plan) => /operation_(?:list|paid_at)\b/.exec(plan)?.[0])
+  }
+  const [byCreation, byPayment] = ['operation_list', 'operation_paid_at'].map((index) => Array(4).fill(index))
+  assert.deepEqual(await indexesOf({ from: 5, to: 6, paid: { from: 1, to: 9 } }), byCreation)
+  assert.deepEqual(await indexesOf({ from: 5, to: 6, paid: { from: 0 } }), byCreation)
+  assert.deepEqual(await indexesOf({ from: 5, to: 7, paid: { from: 1, to: 9 } }), byPayment)
+  assert.deepEqual(await indexesOf({ from: 1, to: 9, paid: { from: 5, to: 6 } }), byPayment)
+  assert.deepEqual(await indexesOf({ from: 1, to: 9, paid: { from: 8 } }), byPayment)
+  assert.deepEqual(await indexesOf({ from: 5, paid: { from: 1, to: 9 } }), byPayment)
 })
 
 test('[database.8] payments to a Pix key, and movements, are found by their keys on tables without statistics', async (t) => {
