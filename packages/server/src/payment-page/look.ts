@@ -9,7 +9,7 @@ function textOf(name: string): string {
 }
 
 const STYLE = textOf('page.css')
-export const SCRIPT = textOf('page.js')
+export const SCRIPT = textOf('script.js')
 
 export interface Look {
   readonly style: string
