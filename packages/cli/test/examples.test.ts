@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { cents, Pixgate } from '../../sdk/src/index.ts'
 import { PixgateOperator } from '../../sdk/src/operator.ts'
 import { exampleEvent, signTestWebhook } from '../../sdk/src/testing.ts'
+import { makeOperator } from '../../server/test/support/operators.ts'
 import { ADMIN_TOKEN, type World, world } from '../../server/test/support/world.ts'
 import { commands } from '../src/index.ts'
+import { assertKeptInProfile } from './support/canaries.ts'
 import { folderOf, json, shell } from './support/running.ts'
 
 const STATIC_CODE =
@@ -50,6 +52,17 @@ async function storyOf(pix: World, folder: string): Promise<Readonly<Record<stri
   }
 }
 
+/** A decision that another person proposed. */
+async function proposed(pix: World, token: string): Promise<Readonly<Record<string, string>>> {
+  const { cases } = new PixgateOperator({ url: pix.operatorUrl, token, maxRetries: 0 })
+  const charge = await pix.paid('2000')
+  await pix.bankAction(`charges/${charge.id}/pay`)
+  const { id } = await firstItem(() => cases.list({ operation_id: charge.id }))
+  const { version } = await cases.get(id)
+  const { proposalId } = await cases.decide(id, { decision: 'write_off', reason: 'Nobody claims it', version })
+  return { CASE: id, PROPOSAL: proposalId ?? assert.fail('a second person decides') }
+}
+
 async function filesOf(pix: World, folder: string): Promise<Readonly<Record<string, string>>> {
   const secret = 'whsec_AAECAwQFBgcICQoLDA0ODw=='
   const { headers, body } = await signTestWebhook(exampleEvent('pix_cash_in'), { secret })
@@ -81,27 +94,35 @@ function filled(example: string, story: Readonly<Record<string, string>>): strin
   })
 }
 
-/** Of other tests: a program of the server, and commands of two people. */
-const ELSEWHERE = ['server', 'dev', 'cases approve', 'cases reject']
+/** Programs that other packages bring: installed.deep.ts. */
+const ELSEWHERE = ['server', 'dev']
 
-test('[cli.1] [cli.4] the examples of every command run at a sandbox: exit code 0, text for people, JSON for programs', async (t: TestContext) => {
+test('[cli.1] [cli.4] [cli.5] the examples of every command run at a sandbox: exit code 0, text for people, JSON for programs', async (t: TestContext) => {
   const pix = await world(t)
   const folder = folderOf(t)
-  const pixgate = shell(folder, {
-    PIXGATE_URL: pix.url,
-    PIXGATE_API_KEY: pix.apiKey,
-    PIXGATE_OPERATOR_URL: pix.operatorUrl,
-    PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-  })
+  const shellOf = (token: string) =>
+    shell(folder, {
+      PIXGATE_URL: pix.url,
+      PIXGATE_API_KEY: pix.apiKey,
+      PIXGATE_OPERATOR_URL: pix.operatorUrl,
+      PIXGATE_ADMIN_TOKEN: token,
+    })
+  const [approver, proposer] = [await makeOperator(pix, 'approver'), await makeOperator(pix, 'operator')]
   const story = await storyOf(pix, folder)
+  const canaries = [pix.apiKey, ADMIN_TOKEN, approver, readFileSync(story.SECRET ?? '', 'utf8')]
   for (const { name, examples } of commands.filter(({ name }) => !ELSEWHERE.includes(name))) {
     assert.ok(examples.length > 0, `${name} has an example`)
+    const isOfTwo = ['cases approve', 'cases reject'].includes(name)
+    const pixgate = shellOf(isOfTwo ? approver : ADMIN_TOKEN)
     for (const example of examples) {
-      const { code, stdout, stderr } = await pixgate(filled(example, story))
+      const { code, stdout, stderr } = await pixgate(
+        filled(example, { ...story, ...(isOfTwo && (await proposed(pix, proposer))) }),
+      )
       assert.equal(code, 0, `${example}\n${stderr}`)
       assert.notEqual(stdout, '', example)
       if (example.includes('--json')) json(stdout)
-      for (const secret of [pix.apiKey, ADMIN_TOKEN]) assert.ok(!`${stdout}${stderr}`.includes(secret), example)
+      for (const secret of canaries) assert.ok(!`${stdout}${stderr}`.includes(secret), example)
     }
   }
+  assertKeptInProfile(folder, canaries, [story.SECRET ?? '', story.KEYFILE ?? ''])
 })

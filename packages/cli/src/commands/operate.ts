@@ -80,7 +80,7 @@ const caseCommands: readonly Command[] = [
       says: `${act} the decision that another person proposed`,
       arguments: [CASE, { name: 'PROPOSAL', says: 'id of the proposal' }],
       options: { reason: REASON },
-      examples: [],
+      examples: [`pixgate cases ${act} $CASE $PROPOSAL --reason "Seen in the statement"`],
       moves: 'operator',
       finds: (input) => `cases get ${input.word(0)}`,
       run: async (input, { operator, out }) => {

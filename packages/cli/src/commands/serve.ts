@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { createConnection } from 'node:net'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Command, Context, Surroundings } from '../command.ts'
 import { Failure, usedWrongly } from '../failure.ts'
 import { DEFAULT_PROFILE, saveProfile } from '../settings.ts'
@@ -17,7 +17,12 @@ const BANKS = ['efi', 'api-pix'] as const
 const SANDBOX_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=16', '--max-old-space-size=512']
 
 /** Flags of Node.js, as in `deploy/pixgate`. */
-const SERVER_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=8', '--max-old-space-size=512']
+const SERVER_FLAGS = [
+  '--disable-sigusr1',
+  '--disable-proto=delete',
+  '--max-semi-space-size=8',
+  '--max-old-space-size=512',
+]
 
 const NEEDS_NODE = 24
 
@@ -32,7 +37,7 @@ const dev: Command = {
     bank: { kind: 'text', value: 'BANK', says: 'efi or api-pix' },
     port: { kind: 'text', value: 'PORT', says: 'of the API; 8080' },
   },
-  examples: [],
+  examples: ['pixgate dev', 'pixgate dev --bank efi'],
   run: async (input, context) => {
     const bank = input.text('bank')
     if (bank !== undefined && !BANKS.some((known) => known === bank))
@@ -45,9 +50,9 @@ const dev: Command = {
     await using started = new AsyncDisposableStack()
     const settings = bank === undefined ? {} : await startBank(bank, context, started)
     const env = { ...context.surroundings.env, ...settings, PORT: String(port) }
-    const child = start([...SANDBOX_FLAGS, sandbox], env, context)
+    const child = start([...SANDBOX_FLAGS, sandbox], context, { env })
     started.defer(() => stop(child))
-    await Promise.race([ready(url, context.signal), ended(child)])
+    await Promise.race([ready(url, child, context.signal), ended(child)])
     if (bank !== undefined) await registerCallbacks({ ...env, PIXGATE_BANK_CALLBACK_URL: url }, context)
     await keepProfile(url, env, context)
     await ended(child, context.signal)
@@ -62,32 +67,43 @@ const server: Command = {
   examples: ['pixgate server --help'],
   isPassedOn: true,
   run: async (input, context) => {
-    const child = start(
-      [...SERVER_FLAGS, installed('@pixgate/server/bin'), ...input.words],
-      context.surroundings.env,
-      context,
-    )
+    const args = [...SERVER_FLAGS, installed('@pixgate/server/bin'), ...input.words]
+    const child = start(args, context, { hasResult: true })
     return exitOf(child, context.signal)
   },
 }
 
 export const serverCommands: readonly Command[] = [dev, server]
 
-/** @throws Failure where it is not installed, or Node.js is too old for it */
+/**
+ * Path of a program of another package. The sandbox has brought all others, perhaps where only it finds them.
+ * @throws Failure where it is not installed, or Node.js is too old for it
+ */
 function installed(name: string): string {
   if (Number.parseInt(process.versions.node, 10) < NEEDS_NODE)
     throw usedWrongly(`this is Node.js ${process.version}`, `Install Node.js ${NEEDS_NODE} or newer for this command.`)
+  const here = createRequire(import.meta.url)
+  const path = found(here, name) ?? found(createRequire(found(here, '@pixgate/sandbox') ?? import.meta.url), name)
+  if (path !== undefined) return path
+  const [scope, part] = name.split('/')
+  throw usedWrongly(`${scope}/${part} is not installed`, `Install ${scope}/${part} beside @pixgate/cli.`)
+}
+
+function found(from: NodeJS.Require, name: string): string | undefined {
   try {
-    return fileURLToPath(import.meta.resolve(name))
+    return from.resolve(name)
   } catch {
-    const [scope, part] = name.split('/')
-    throw usedWrongly(`${scope}/${part} is not installed`, `Install ${scope}/${part} beside @pixgate/cli.`)
+    return undefined
   }
 }
 
-function start(args: readonly string[], env: Surroundings['env'], { out }: Context): ChildProcess {
-  // With --json standard output has the result alone.
-  return spawn(process.execPath, args, { env, stdio: ['inherit', out.isJson ? 2 : 'inherit', 'inherit'] })
+/** @param hasResult whether it writes the result of the command, of which standard output has nothing else with --json */
+function start(
+  args: readonly string[],
+  { out, surroundings }: Context,
+  { env = surroundings.env, hasResult = false } = {},
+): ChildProcess {
+  return spawn(process.execPath, args, { env, stdio: ['inherit', out.isJson && !hasResult ? 2 : 'inherit', 'inherit'] })
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -123,8 +139,8 @@ async function isTaken(port: number): Promise<boolean> {
   return answer
 }
 
-async function ready(url: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+async function ready(url: string, child: ChildProcess, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && child.exitCode === null && child.signalCode === null) {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
     if (response?.ok) return
     await sleep(100)
@@ -188,7 +204,7 @@ async function startBank(bank: string, { surroundings }: Context, started: Async
 }
 
 async function registerCallbacks(env: Surroundings['env'], context: Context): Promise<void> {
-  const child = start([installed('@pixgate/server/bin'), 'bank-check', '--register'], env, context)
+  const child = start([installed('@pixgate/server/bin'), 'bank-check', '--register'], context, { env })
   if ((await exitOf(child, context.signal)) !== 0)
     throw new Failure('the callback address was not registered at the bank', { exit: 'refused', code: 'bank_check' })
 }
