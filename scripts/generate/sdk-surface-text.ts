@@ -39,9 +39,9 @@ function surfaceLines(): string[] {
     const built = join(folder, 'sdk')
     compile(join(ROOT, 'packages/sdk'), built)
     const files = new Map(
-      globSync('**/*.d.ts', { cwd: built }).map((path) => [
+      globSync('**/*.d.ts', { cwd: join(built, 'src') }).map((path) => [
         path,
-        withoutComments(readFileSync(join(built, path), 'utf8')),
+        withoutComments(readFileSync(join(built, 'src', path), 'utf8')),
       ]),
     )
     const operations = Object.entries(surface).map(

@@ -1,10 +1,30 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { extname, join } from 'node:path'
 import { ROOT } from '../check/repository.ts'
 
 /** The packages that others may install, by their folders; each needs only those before it. */
-export const PUBLISHED = ['brcode', 'spec', 'bank-simulator', 'sdk', 'cli'] as const
+export const PUBLISHED = ['brcode', 'spec', 'bank-simulator', 'server', 'sandbox', 'sdk', 'cli'] as const
+
+/** They are run: nothing of them has types for others. */
+const PROGRAMS: readonly string[] = ['server', 'sandbox']
+
+/** Folders of a package that are for the repository alone. */
+const NOT_PACKED = ['test', 'node_modules']
+
+/** What `npm run prepare` built of other packages, by the folders where the server looks for it. */
+const BUILT = { console: 'packages/console/dist', docs: 'packages/docs/dist' }
 
 /** What a `package.json` has of interest here. */
 interface Manifest {
@@ -17,7 +37,7 @@ interface Manifest {
 }
 
 /**
- * Compiles a package to JavaScript and types, because Node.js runs no TypeScript below `node_modules`, and packs it.
+ * Compiles a package to JavaScript, with types unless it is a program, because Node.js runs no TypeScript below `node_modules`, and packs it.
  * @param folder gets the tarball, and in `build` what is in it
  * @returns the path of the tarball
  */
@@ -26,11 +46,13 @@ export function packPackage(name: (typeof PUBLISHED)[number], folder: string): s
   const built = join(folder, 'build', name)
   rmSync(built, { recursive: true, force: true })
   mkdirSync(built, { recursive: true })
-  compile(source, built)
-  for (const file of globSync('**/*.d.ts', { cwd: built })) renameImports(join(built, file))
+  compile(source, built, !PROGRAMS.includes(name))
+  const folders = foldersOf(name)
+  for (const [place, path] of Object.entries(folders)) copyFiles(join(ROOT, path), join(built, place))
+  for (const file of globSync('**/*.{d.ts,mjs}', { cwd: built })) renameImports(join(built, file))
   copyFileSync(join(source, 'README.md'), join(built, 'README.md'))
   copyFileSync(join(ROOT, 'LICENSE'), join(built, 'LICENSE'))
-  const manifest = publishedManifest(manifestIn(source), manifestIn(ROOT), `packages/${name}`)
+  const manifest = publishedManifest(manifestIn(source), manifestIn(ROOT), name, Object.keys(folders))
   writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: built, encoding: 'utf8' })
   const tarballs: { readonly filename: string }[] = Object.values(JSON.parse(packed))
@@ -41,20 +63,37 @@ function manifestIn(folder: string) {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
+function foldersOf(name: (typeof PUBLISHED)[number]): Readonly<Record<string, string>> {
+  const own = readdirSync(join(ROOT, 'packages', name), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !NOT_PACKED.includes(entry.name))
+    .map((entry) => [entry.name, `packages/${name}/${entry.name}`])
+  return { ...Object.fromEntries(own), ...(name === 'server' && BUILT) }
+}
+
+/** Files that are not compiled, such as SQL and styles. */
+function copyFiles(from: string, to: string): void {
+  if (!existsSync(from)) throw new Error(`${from} is missing: run npm run prepare`)
+  const filter = (path: string) => extname(path) !== '.ts'
+  cpSync(from, to, { recursive: true, force: false, errorOnExist: true, filter })
+}
+
 /** Types of our other packages are read from what was built of them: their sources are no part of this one. */
-export function compile(source: string, built: string): void {
+export function compile(source: string, built: string, hasTypes = true): void {
   const config = join(built, '..', 'tsconfig.json')
   // Also what the types of our other packages import is found from where they were built.
   const libraries = join(built, '..', 'node_modules')
   const compilerOptions = {
     noEmit: false,
     noEmitOnError: true,
-    declaration: true,
+    declaration: hasTypes,
+    noCheck: !hasTypes,
     rewriteRelativeImportExtensions: true,
-    rootDir: join(source, 'src'),
+    rootDir: source,
     outDir: built,
     typeRoots: [join(ROOT, 'node_modules/@types')],
-    paths: Object.fromEntries(PUBLISHED.flatMap((name) => typesOf(name, join(built, '..', name)))),
+    paths: Object.fromEntries(
+      PUBLISHED.filter((name) => !PROGRAMS.includes(name)).flatMap((name) => typesOf(name, join(built, '..', name))),
+    ),
   }
   const extended = join(ROOT, 'tsconfig.json')
   writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, include: [join(source, 'src')] }))
@@ -68,7 +107,7 @@ export function compile(source: string, built: string): void {
 function typesOf(name: (typeof PUBLISHED)[number], built: string): [entry: string, files: [string]][] {
   return Object.entries(entriesOf(manifestIn(join(ROOT, 'packages', name)))).map(([entry, path]) => [
     `@pixgate/${name}${entry.slice(1)}`,
-    [join(built, compiled(path).replace(/js$/, 'd.ts'))],
+    [join(built, typesOfFile(path))],
   ])
 }
 
@@ -76,7 +115,7 @@ function entriesOf({ exports }: Manifest): Readonly<Record<string, string>> {
   return typeof exports === 'string' ? { '.': exports } : exports
 }
 
-/** The compiler rewrites `./x.ts` to `./x.js` in JavaScript, and leaves it in types. */
+/** The compiler rewrites `./x.ts` to `./x.js` in what it compiles, and leaves it in types. */
 function renameImports(file: string): void {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replaceAll(/(?<=(?:from |import\()["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, '.js'))
@@ -86,25 +125,32 @@ function renameImports(file: string): void {
 function publishedManifest(
   { private: _private, scripts: _scripts, devDependencies: _development, ...own }: Manifest & Record<string, unknown>,
   common: { readonly engines: unknown; readonly repository: object },
-  directory: string,
+  name: (typeof PUBLISHED)[number],
+  files: readonly string[],
 ) {
+  const entries = entriesOf(own)
+  const hasTypes = !PROGRAMS.includes(name)
   return {
     ...own,
-    types: './index.d.ts',
+    ...(hasTypes && { types: typesOfFile(entries['.'] ?? '') }),
     exports: Object.fromEntries(
-      Object.entries(entriesOf(own)).map(([entry, path]) => {
-        const script = compiled(path)
-        return [entry, { types: script.replace(/js$/, 'd.ts'), default: script }]
-      }),
+      Object.entries(entries).map(([entry, path]) => [
+        entry,
+        hasTypes ? { types: typesOfFile(path), default: compiled(path) } : compiled(path),
+      ]),
     ),
     ...(own.bin && { bin: Object.fromEntries(Object.entries(own.bin).map(([word, path]) => [word, compiled(path)])) }),
-    files: ['**/*.js', '**/*.d.ts'],
+    files,
     engines: own.engines ?? common.engines,
-    repository: { ...common.repository, directory },
+    repository: { ...common.repository, directory: `packages/${name}` },
     publishConfig: { access: 'public' },
   }
 }
 
 function compiled(path: string): string {
-  return path.replace(/^\.\/src\/(.*)\.ts$/, './$1.js')
+  return path.replace(/\.ts$/, '.js')
+}
+
+function typesOfFile(path: string): string {
+  return path.replace(/\.ts$/, '.d.ts')
 }

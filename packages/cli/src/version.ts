@@ -1,11 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
-
-/** Beside the sources, and where they were compiled. */
-const [MANIFEST] = ['./package.json', '../package.json']
-  .map((place) => new URL(place, import.meta.url))
-  .filter((place) => existsSync(place))
+import { readFileSync } from 'node:fs'
 
 /** Version of this package. */
 export function version(): string {
-  return MANIFEST === undefined ? 'unknown' : JSON.parse(readFileSync(MANIFEST, 'utf8')).version
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }

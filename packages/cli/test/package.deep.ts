@@ -1,36 +1,31 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { packPackage } from '../../../scripts/pack/package.ts'
+import { NPM, projectWith } from '../../../scripts/test/pack/project.ts'
 import { world } from '../../server/test/support/world.ts'
 import { commands } from '../src/index.ts'
 import { json } from './support/running.ts'
 
 /** An empty project that has installed the packed command line and SDK, and nothing else. */
-const folder = mkdtempSync(join(tmpdir(), 'pixgate-cli-'))
-const project = join(folder, 'project')
-const program = join(project, 'node_modules/@pixgate/cli/main.js')
-const NPM = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent']
+let project = ''
+let program = ''
 const run = promisify(execFile)
 
 test.before(() => {
-  const tarballs = (['sdk', 'cli'] as const).map((name) => packPackage(name, folder))
-  mkdirSync(project)
-  writeFileSync(join(project, 'package.json'), '{ "private": true }')
-  execFileSync('npm', ['install', ...NPM, '--offline', ...tarballs], { cwd: project, stdio: 'inherit' })
+  project = projectWith(['sdk', 'cli'], '--offline')
+  program = join(project, 'node_modules/@pixgate/cli/src/main.js')
 })
-test.after(() => rmSync(folder, { recursive: true }))
+test.after(() => rmSync(project, { recursive: true }))
 
 /** The oldest Node.js that it promises. @returns nothing where it cannot be installed */
 async function oldestNode(t: TestContext): Promise<string | undefined> {
   const name = `node-${process.platform}-${process.arch}`
-  const prefix = join(folder, 'node-22')
+  const prefix = join(project, 'node-22')
   mkdirSync(prefix, { recursive: true })
-  return run('npm', ['install', ...NPM, '--prefix', prefix, `${name}@22.12.0`]).then(
+  return run('npm', [...NPM, '--prefix', prefix, `${name}@22.12.0`]).then(
     () => join(prefix, 'node_modules', name, 'bin/node'),
     (error: unknown) => void t.skip(`${name}@22.12.0 cannot be installed: ${error}`),
   )
@@ -44,7 +39,7 @@ for (const [name, nodeOf] of [
     const node = await nodeOf(t)
     if (node === undefined) return
     const pix = await world(t)
-    const env = { XDG_CONFIG_HOME: folder, PIXGATE_URL: pix.url, PIXGATE_API_KEY: pix.apiKey }
+    const env = { XDG_CONFIG_HOME: project, PIXGATE_URL: pix.url, PIXGATE_API_KEY: pix.apiKey }
     const create = [
       'charge',
       'create',

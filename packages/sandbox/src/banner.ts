@@ -8,6 +8,8 @@ export interface BannerContent {
   readonly adminToken: string
   /** Whether the sandbox has controls, with which a charge can be paid at the simulated bank. */
   readonly hasControls: boolean
+  /** Whether it runs in the repository, which has the demo. */
+  readonly hasDemo: boolean
   /** Operators with codes that log them in to the console; empty where it is not served. */
   readonly people: readonly SandboxOperator[]
 }
@@ -17,12 +19,12 @@ export interface BannerContent {
  * @source rules#sandbox.4, rules#operators.8
  */
 export function banner(content: BannerContent): string {
-  const { hasControls } = content
+  const { hasControls, hasDemo } = content
   const parts = hasControls
     ? [
         addresses(content),
         ...consoleLinks(content),
-        tour(content),
+        ...(hasDemo ? [tour(content)] : []),
         SIMULATED,
         ...commands(content, '150.00'),
         payment(content),
@@ -31,7 +33,7 @@ export function banner(content: BannerContent): string {
   return `\n${[...parts, reading(content)].map((part) => `${part}\n\n`).join('')}`
 }
 
-const SIMULATED = '  Or step by step: create an API key, create a charge, pay it at the simulated bank, read it'
+const SIMULATED = '  Step by step: create an API key, create a charge, pay it at the simulated bank, read it'
 
 /** In another bank's sandbox, charges are paid with that bank's own tools. */
 const OTHER = "  Create an API key, create a charge, pay its pixCode with your bank's own tools, read it"

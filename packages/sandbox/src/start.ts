@@ -22,6 +22,9 @@ import { EmbeddedPostgresError, startEmbeddedPostgres } from './postgres/embedde
 import { partnerSecretsOf, type Secrets, secretsIn, secretsOf } from './secrets.ts'
 import { startSimulator } from './simulator-process.ts'
 
+/** In the packages it is JavaScript. */
+const IS_SOURCE = import.meta.filename.endsWith('.ts')
+
 /**
  * Starts the server with the bank's controls, and with a database, secrets and a bank if none are configured.
  * @param stops gets what was started, in that order, also where the start fails halfway
@@ -61,7 +64,7 @@ export async function startSandbox(
       const hasControls = addEndpoints !== undefined
       const people = server.isConsoleServed ? await service.sandboxOperators() : []
       const operatorUrl = operators && urlOf(operators)
-      process.stdout.write(banner({ url, operatorUrl, adminToken, hasControls, people }))
+      process.stdout.write(banner({ url, operatorUrl, adminToken, hasControls, hasDemo: IS_SOURCE, people }))
     } else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
       logger.info({ file: secretsIn(dataDirectory) }, 'the admin token is in this file, which only its owner can read')
     }

@@ -39,7 +39,8 @@ test('[sandbox.5] the demo fails with a reason if the bank refuses', async (t) =
 
 test('[sandbox.4] the commands of the banner work as they stand', async (t) => {
   const { url } = await world(t)
-  const shown = banner({ url, adminToken: ADMIN_TOKEN, hasControls: true, people: [] })
+  const shown = banner({ url, adminToken: ADMIN_TOKEN, hasControls: true, hasDemo: false, people: [] })
+  assert.ok(!shown.includes('npm run'))
   const { stdout } = await promisify(execFile)('sh', ['-c', shown.slice(shown.indexOf('KEY='))])
   assert.match(stdout, /"status":"PAID"/)
 })
@@ -47,7 +48,7 @@ test('[sandbox.4] the commands of the banner work as they stand', async (t) => {
 test('[operators.8] with a separate operator port, the banner shows it, and its commands and the demo use it', async (t) => {
   const { url, operatorUrl } = await world(t, { PIXGATE_OPERATOR_PORT: '0' })
   assert.notEqual(url, operatorUrl)
-  const shown = banner({ url, operatorUrl, adminToken: ADMIN_TOKEN, hasControls: true, people: [] })
+  const shown = banner({ url, operatorUrl, adminToken: ADMIN_TOKEN, hasControls: true, hasDemo: true, people: [] })
   assert.ok(shown.includes(`Operators     ${operatorUrl}\n`))
   const { stdout } = await promisify(execFile)('sh', ['-c', shown.slice(shown.indexOf('KEY='))])
   assert.match(stdout, /"status":"PAID"/)

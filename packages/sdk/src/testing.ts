@@ -65,13 +65,13 @@ export interface Sandbox extends AsyncDisposable {
 }
 
 export interface SandboxOptions {
-  /** Folder of a checkout of Pixgate after `npm ci`; by default `PIXGATE_CHECKOUT`. */
+  /** Folder of a checkout of Pixgate after `npm ci`; by default `PIXGATE_CHECKOUT`, else the package `@pixgate/sandbox` is run. */
   readonly checkout?: string | undefined
 }
 
 /**
- * Starts the real sandbox of a checkout, with its own database, simulated bank and free ports; its data goes with it. Takes some
- * seconds.
+ * Starts the real sandbox, of the package `@pixgate/sandbox` or of a checkout, with its own database, simulated bank and free
+ * ports; its data goes with it. Takes some seconds, and needs Node.js 24.
  * @throws PixgateError invalid_argument, connection_failed
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -83,15 +83,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { default: process } = await import('node:process')
   const { createInterface } = await import('node:readline')
 
-  const checkout = options.checkout ?? environment('PIXGATE_CHECKOUT') ?? join(import.meta.dirname, '../../..')
-  const program = join(checkout, 'packages/sandbox/src/main.ts')
   const fail = (code: 'invalid_argument' | 'connection_failed', detail: string) =>
     new PixgateError(code, { operation: 'startSandbox', detail })
-  if (!existsSync(program)) throw fail('invalid_argument', `checkout, or PIXGATE_CHECKOUT, has no Pixgate: ${program}`)
+  const checkout = options.checkout ?? environment('PIXGATE_CHECKOUT')
+  const program = checkout === undefined ? await installedSandbox() : join(checkout, 'packages/sandbox/src/main.ts')
+  if (!existsSync(program)) throw fail('invalid_argument', 'install @pixgate/sandbox, or name a checkout of Pixgate')
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-sandbox-'))
   // PostgreSQL does not run as root; its own user must be able to enter.
   await chmod(directory, 0o711)
-  const child = spawn(join(checkout, 'scripts/node'), [program], {
+  const node = checkout === undefined ? process.execPath : join(checkout, 'scripts/node')
+  const child = spawn(node, [program], {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: environment('PATH'), PIXGATE_DATA_DIR: directory, PORT: '0', PIXGATE_SIMULATOR_PORT: '0' },
@@ -127,5 +128,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+async function installedSandbox(): Promise<string> {
+  const { createRequire } = await import('node:module')
+  try {
+    return createRequire(import.meta.url).resolve('@pixgate/sandbox')
+  } catch {
+    return ''
   }
 }

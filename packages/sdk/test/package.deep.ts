@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { ROOT } from '../../../scripts/check/repository.ts'
-import { packPackage } from '../../../scripts/pack/package.ts'
+import { NPM, projectWith } from '../../../scripts/test/pack/project.ts'
 import { ADMIN_TOKEN, type World, world } from '../../server/test/support/world.ts'
 
 /** An empty project that has installed the packed SDK, and nothing else. */
-const folder = mkdtempSync(join(tmpdir(), 'pixgate-sdk-'))
-const project = join(folder, 'project')
-const NPM = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent']
+let project = ''
 const run = promisify(execFile)
 
 test.before(() => {
-  const tarball = packPackage('sdk', folder)
-  mkdirSync(project)
-  writeFileSync(join(project, 'package.json'), '{ "private": true }')
-  execFileSync('npm', ['install', ...NPM, '--offline', tarball], { cwd: project, stdio: 'inherit' })
+  project = projectWith(['sdk'], '--offline')
 })
-test.after(() => rmSync(folder, { recursive: true }))
+test.after(() => rmSync(project, { recursive: true }))
 
 const blocksIn = (path: string) =>
   [...readFileSync(join(ROOT, path), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
@@ -38,9 +32,9 @@ async function environmentOf(pix: World): Promise<Record<string, string>> {
 /** The oldest Node.js that the SDK promises. @returns nothing where it cannot be installed */
 async function oldestNode(t: TestContext): Promise<string | undefined> {
   const name = `node-${process.platform}-${process.arch}`
-  const prefix = join(folder, 'node-22')
+  const prefix = join(project, 'node-22')
   mkdirSync(prefix, { recursive: true })
-  return run('npm', ['install', ...NPM, '--prefix', prefix, `${name}@22.12.0`]).then(
+  return run('npm', [...NPM, '--prefix', prefix, `${name}@22.12.0`]).then(
     () => join(prefix, 'node_modules', name, 'bin/node'),
     (error: unknown) => void t.skip(`${name}@22.12.0 cannot be installed: ${error}`),
   )

@@ -1,32 +1,25 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test from 'node:test'
 import { LINK } from '../../check/markdown.ts'
 import { ROOT } from '../../check/repository.ts'
-import { PUBLISHED, packPackage } from '../../pack/package.ts'
+import { PUBLISHED } from '../../pack/package.ts'
+import { projectWith } from './project.ts'
 
-/** Where the tarballs are, and an empty project that has installed them. */
-const folder = mkdtempSync(join(tmpdir(), 'pixgate-packages-'))
-const project = join(folder, 'project')
-
+let project = ''
 test.before(() => {
-  const tarballs = PUBLISHED.map((name) => packPackage(name, folder))
-  mkdirSync(project)
-  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
-  const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--silent']
-  execFileSync('npm', ['install', ...options, ...tarballs], { cwd: project, stdio: 'inherit' })
+  project = projectWith(PUBLISHED)
 })
-test.after(() => rmSync(folder, { recursive: true }))
+test.after(() => rmSync(project, { recursive: true }))
 
 const installed = (name: string) => join(project, 'node_modules/@pixgate', name)
 
 for (const name of PUBLISHED) {
-  test(`${name} is JavaScript and types, says what it is, and depends on no file of the repository`, () => {
+  test(`${name} is JavaScript, with types where others import it, says what it is, and depends on no file of the repository`, () => {
     const manifest = JSON.parse(readFileSync(join(installed(name), 'package.json'), 'utf8'))
     assert.deepEqual(
       [manifest.name, manifest.license, manifest.engines, manifest.repository.directory],
@@ -39,16 +32,21 @@ for (const name of PUBLISHED) {
     )
     for (const field of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
       assert.ok(!(field in manifest))
-    const files = globSync('**/*.*', { cwd: installed(name) }).map((path) => basename(path))
+    const files = globSync('**/*.*', { cwd: installed(name) }).filter((path) => !path.startsWith('node_modules'))
     const rest = files.filter((file) => !/\.(?:d\.ts|js)$/.test(file)).sort()
-    assert.deepEqual(rest, ['README.md', 'package.json'])
+    if (name === 'server') assert.ok(rest.includes('schema/01-roles.sql') && !rest.some((file) => file.endsWith('.ts')))
+    else assert.deepEqual(rest, ['README.md', 'package.json'])
+    const entries: (string | object)[] = Object.values(manifest.exports)
+    const named = entries.flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))
+    for (const path of named) assert.ok(existsSync(join(installed(name), path)), path)
+    assert.equal(existsSync(join(installed(name), manifest.types ?? 'none')), !['server', 'sandbox'].includes(name))
     assert.ok(readFileSync(join(installed(name), 'LICENSE'), 'utf8').includes('Apache License'))
 
     const known = Object.keys(manifest.dependencies ?? {})
-    for (const file of globSync('**/*.{js,d.ts}', { cwd: installed(name) })) {
+    for (const file of globSync('src/**/*.{js,d.ts}', { cwd: installed(name) })) {
       for (const [, from = ''] of readFileSync(join(installed(name), file), 'utf8').matchAll(/ from ["'](.*?)["']/g)) {
         const isThere =
-          /^\.{1,2}\/.*\.js$/.test(from) ||
+          /^\.{1,2}\/.*\.(?:js|json)$/.test(from) ||
           from.startsWith('node:') ||
           known.some((name) => from === name || from.startsWith(`${name}/`))
         assert.ok(isThere, `${file} imports ${from}`)
@@ -71,8 +69,8 @@ test('the READMEs read for whoever has installed the packages: they lead to no f
 })
 
 test('what the READMEs show compiles in strict TypeScript against the types, and runs in plain Node.js', () => {
-  // Those of the SDK run at a sandbox: packages/sdk/test/package.deep.ts. The command line shows commands.
-  const output = PUBLISHED.filter((name) => !['sdk', 'cli'].includes(name)).map((name) => {
+  // Those of the SDK run at a sandbox: packages/sdk/test/package.deep.ts. The others are programs.
+  const output = (['brcode', 'spec', 'bank-simulator'] as const).map((name) => {
     const blocks = [...readmeOf(name).matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
     assert.ok(blocks.length > 0, name)
     return compileAndRun(blocks).join('')
@@ -100,7 +98,7 @@ test('the simulated bank is a program: it says when it is ready, and ends on SIG
     env: {
       PATH: process.env.PATH,
       PIXGATE_SIMULATOR_PORT: '0',
-      PIXGATE_SIMULATOR_DATA_DIR: join(folder, 'bank'),
+      PIXGATE_SIMULATOR_DATA_DIR: join(project, 'bank'),
       PIXGATE_SIMULATOR_EVENTS_URL: 'http://127.0.0.1:9',
       PIXGATE_PARTNER_TOKEN: 'the token',
       PIXGATE_PARTNER_SECRET: 'the secret',
@@ -114,7 +112,7 @@ test('the simulated bank is a program: it says when it is ready, and ends on SIG
 })
 
 test('on a Node.js that is too old the simulated bank says so in one sentence', () => {
-  const old = join(folder, 'old.cjs')
+  const old = join(project, 'old.cjs')
   writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })")
   const program = join(project, 'node_modules/.bin/pixgate-bank-simulator')
   const { status, stderr } = spawnSync(process.execPath, ['--require', old, program], { env: {}, encoding: 'utf8' })

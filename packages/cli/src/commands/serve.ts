@@ -78,6 +78,7 @@ export const serverCommands: readonly Command[] = [dev, server]
 /**
  * Path of a program of another package. The sandbox has brought all others, perhaps where only it finds them.
  * @throws Failure where it is not installed, or Node.js is too old for it
+ * @source rules#cli.11
  */
 function installed(name: string): string {
   if (Number.parseInt(process.versions.node, 10) < NEEDS_NODE)

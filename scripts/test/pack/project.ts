@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PUBLISHED, packPackage } from '../../pack/package.ts'
+
+/** Of `npm install`. */
+export const NPM = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', '--prefer-offline']
+
+/** Packs packages and installs the tarballs. @returns the folder of the project, which was empty */
+export function projectWith(names: readonly (typeof PUBLISHED)[number][], ...options: readonly string[]): string {
+  const project = mkdtempSync(join(tmpdir(), 'pixgate-project-'))
+  // As root, PostgreSQL runs as another user, who must be able to enter.
+  chmodSync(project, 0o711)
+  const tarballs = names.map((name) => packPackage(name, join(project, 'packed')))
+  writeFileSync(join(project, 'package.json'), '{ "private": true }')
+  execFileSync('npm', [...NPM, ...options, ...tarballs], { cwd: project, stdio: 'inherit' })
+  return project
+}
