@@ -5,7 +5,23 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { ROOT } from '../../check/repository.ts'
+import { PUBLISHED } from '../../pack/package.ts'
 import { blocksOf } from '../deploy/guide.ts'
+
+test('the workflow of a release publishes all packages, each after those that it needs', () => {
+  const [workflow = ''] = blocksOf('Publishing', 'yaml', 'docs/releasing.md')
+  const names = (/for name in (.*); do/.exec(workflow)?.[1] ?? '').split(' ')
+  assert.deepEqual(names, PUBLISHED)
+  for (const [place, name] of names.entries()) {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'))
+    const ours = Object.keys(dependencies).filter((one) => one.startsWith('@pixgate/'))
+    assert.deepEqual(
+      ours.filter((one) => !names.slice(0, place).includes(one.slice(9))),
+      [],
+      name,
+    )
+  }
+})
 
 /** None that this repository has ever had. */
 const NEXT = '97.0.1'
