@@ -1,5 +1,5 @@
 import { type Command, GLOBAL_OPTIONS } from './command.ts'
-import { usedWrongly } from './failure.ts'
+import { usageError } from './failure.ts'
 
 const SHELLS = { bash, zsh, fish } as const
 
@@ -13,7 +13,7 @@ export function completionCommand(commands: readonly Command[]): Command {
     examples: ['pixgate completion bash'],
     run: async (input, { out }) => {
       const shell = input.word(0)
-      if (!Object.hasOwn(SHELLS, shell)) throw usedWrongly('there is no such shell', 'Known: bash, zsh, fish.')
+      if (!Object.hasOwn(SHELLS, shell)) throw usageError('there is no such shell', 'Known: bash, zsh, fish.')
       const script = SHELLS[shell as keyof typeof SHELLS](entriesOf([...commands, own]))
       if (out.isJson) out.show({ shell, script })
       else out.raw(script)

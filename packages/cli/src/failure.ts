@@ -4,7 +4,7 @@ import type { PixgateError } from '@pixgate/sdk'
 export const EXITS = {
   done: 0,
   refused: 1,
-  usedWrongly: 2,
+  usageError: 2,
   notFound: 3,
   notAllowed: 4,
   notReachable: 5,
@@ -16,7 +16,7 @@ export type Exit = keyof typeof EXITS
 export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'done',
   refused: 'refused, or failed',
-  usedWrongly: 'used wrongly',
+  usageError: 'used wrongly',
   notFound: 'not found, or not verified',
   notAllowed: 'not allowed',
   notReachable: 'not reachable',
@@ -45,8 +45,8 @@ export class Failure extends Error {
   }
 }
 
-export function usedWrongly(message: string, fix?: string): Failure {
-  return new Failure(message, { exit: 'usedWrongly', code: 'used_wrongly', fix })
+export function usageError(message: string, fix?: string): Failure {
+  return new Failure(message, { exit: 'usageError', code: 'used_wrongly', fix })
 }
 
 /**
@@ -72,7 +72,7 @@ export function failureOf(error: unknown, command?: string): Failure | undefined
 }
 
 function exitOf({ code, status }: PixgateError): Exit {
-  if (code === 'invalid_argument' || status === 400) return 'usedWrongly'
+  if (code === 'invalid_argument' || status === 400) return 'usageError'
   if (status === 401 || status === 403) return 'notAllowed'
   if (status === 404) return 'notFound'
   if (status === undefined || status >= 500 || code === 'unexpected_answer') return 'notReachable'

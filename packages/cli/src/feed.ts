@@ -1,6 +1,6 @@
 import type { EventType, FeedEvent, Followed, Pixgate } from '@pixgate/sdk'
 import type { Context } from './command.ts'
-import { Failure, usedWrongly } from './failure.ts'
+import { Failure, usageError } from './failure.ts'
 
 export const EVENT_TYPES = ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal', 'pix_cash_out_reversal'] as const
 
@@ -19,7 +19,7 @@ export async function endOfFeed({ events }: Pixgate, signal: AbortSignal): Promi
 /** @throws Failure used wrongly */
 export function eventType(text: string | undefined): EventType | undefined {
   const type = EVENT_TYPES.find((known) => known === text)
-  if (text !== undefined && !type) throw usedWrongly('there is no such type', `Known: ${EVENT_TYPES.join(', ')}.`)
+  if (text !== undefined && !type) throw usageError('there is no such type', `Known: ${EVENT_TYPES.join(', ')}.`)
   return type
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type Command, GLOBAL_OPTIONS, type Option } from './command.ts'
-import { usedWrongly } from './failure.ts'
+import { usageError } from './failure.ts'
 
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
 
@@ -51,7 +51,7 @@ export class Input {
   number(option: string, fallback: number): number {
     const text = this.text(option)
     if (text === undefined) return fallback
-    if (!/^[1-9]\d{0,8}$/.test(text)) throw usedWrongly(`--${option} must be a whole number above 0`)
+    if (!/^[1-9]\d{0,8}$/.test(text)) throw usageError(`--${option} must be a whole number above 0`)
     return Number(text)
   }
 
@@ -65,13 +65,13 @@ export class Input {
     const text = this.text(option)
     if (text === undefined) return undefined
     const [, reais = '', centavos = ''] = /^(\d{1,10})[.,](\d{2})$/.exec(text) ?? []
-    if (reais === '') throw usedWrongly(`--${option} must be an amount in reais with both decimals`, 'Write 150.00.')
+    if (reais === '') throw usageError(`--${option} must be an amount in reais with both decimals`, 'Write 150.00.')
     return Number(reais + centavos)
   }
 }
 
 function filled(text: string | undefined, name: string): string {
-  if (!text) throw usedWrongly(`${name} is missing`)
+  if (!text) throw usageError(`${name} is missing`)
   return text
 }
 
@@ -82,11 +82,11 @@ export function readInput(command: Command, args: readonly string[]): Input {
   if (values.help === true) return new Input(values, positionals)
   const declared = command.arguments ?? []
   const missing = declared.find(({ isOptional }, place) => !isOptional && !positionals[place])
-  if (missing) throw usedWrongly(`${missing.name} is missing`, usage(command))
+  if (missing) throw usageError(`${missing.name} is missing`, usage(command))
   if (positionals.length > declared.length && !declared.some(({ isRest }) => isRest))
-    throw usedWrongly('too many arguments', usage(command))
+    throw usageError('too many arguments', usage(command))
   for (const [name, { isRequired }] of Object.entries(options))
-    if (isRequired && !values[name]) throw usedWrongly(`--${name} is missing`, usage(command))
+    if (isRequired && !values[name]) throw usageError(`--${name} is missing`, usage(command))
   return new Input(values, positionals)
 }
 
@@ -108,10 +108,10 @@ function parsed(
     const { code, message } = error as Error & { readonly code?: string }
     const [, option = ''] = /'(?:-\w, )?(--?[\w-]+)/.exec(message) ?? []
     if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
-      throw usedWrongly(`unknown option ${option}`, /key|token|secret|password/.test(option) ? SECRETS : undefined)
+      throw usageError(`unknown option ${option}`, /key|token|secret|password/.test(option) ? SECRETS : undefined)
     if (code !== 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw error
-    if (options[option.slice(2)]?.kind === 'flag') throw usedWrongly(`${option} takes no value`)
-    throw usedWrongly(`${option} needs a value`, 'A value that begins with - is given as --option=-value.')
+    if (options[option.slice(2)]?.kind === 'flag') throw usageError(`${option} takes no value`)
+    throw usageError(`${option} needs a value`, 'A value that begins with - is given as --option=-value.')
   }
 }
 

@@ -1,4 +1,4 @@
-import { usedWrongly } from './failure.ts'
+import { usageError } from './failure.ts'
 
 /** The first items of a list. */
 export async function firstOf<Item>(list: AsyncIterable<Item>, count: number): Promise<Item[]> {
@@ -14,6 +14,6 @@ export function instantOf(text: string, option: string, now = Date.now()): strin
   const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? []
   if (count) return new Date(now - Number(count) * UNITS[unit as keyof typeof UNITS]).toISOString()
   const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at)) throw usedWrongly(`--${option} must be a duration such as 30m, 1h or 2d, or an instant`)
+  if (Number.isNaN(at)) throw usageError(`--${option} must be a duration such as 30m, 1h or 2d, or an instant`)
   return new Date(at).toISOString()
 }

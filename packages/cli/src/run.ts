@@ -1,5 +1,5 @@
 import type { Command, Context, Surroundings } from './command.ts'
-import { EXITS, Failure, failureOf, usedWrongly } from './failure.ts'
+import { EXITS, Failure, failureOf, usageError } from './failure.ts'
 import { helpOf, overview } from './help.ts'
 import { type Input, readInput } from './input.ts'
 import { Output } from './output.ts'
@@ -49,7 +49,7 @@ function commandOf(commands: readonly Command[], words: readonly string[], isHel
   if (group.length > 0 && isHelp) return overview(commands, words)
   const known = group.length > 0 ? group.map(({ name }) => name) : near(commands, words[0] ?? '')
   const hint = known.length > 0 ? `Known: ${known.join(', ')}.` : 'See: pixgate --help'
-  throw usedWrongly('there is no such command; options stand behind the command', hint)
+  throw usageError('there is no such command; options stand behind the command', hint)
 }
 
 function near(commands: readonly Command[], word: string): string[] {
@@ -136,10 +136,10 @@ async function isLive(moves: NonNullable<Command['moves']>, context: Context): P
 
 function given(value: string | undefined, variable: string, what: string): string {
   if (value) return value
-  throw usedWrongly(`${what} is missing`, `Set ${variable}, or name a profile (pixgate login), or a --secret-file.`)
+  throw usageError(`${what} is missing`, `Set ${variable}, or name a profile (pixgate login), or a --secret-file.`)
 }
 
 function addressOf(url: string | undefined): string {
   if (url && URL.canParse(url) && /^https?:\/\//.test(url)) return url
-  throw usedWrongly('the address of Pixgate is missing', 'Set PIXGATE_URL, or name a profile (pixgate login).')
+  throw usageError('the address of Pixgate is missing', 'Set PIXGATE_URL, or name a profile (pixgate login).')
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Surroundings } from './command.ts'
-import { Failure, usedWrongly } from './failure.ts'
+import { Failure, usageError } from './failure.ts'
 
 /** Address of Pixgate, and its secrets. */
 export interface Settings {
@@ -33,7 +33,7 @@ export function readSettings(surroundings: Surroundings, profile: string | undef
   const name = profile ?? env.PIXGATE_PROFILE
   if (name !== undefined) {
     const found = readProfiles(surroundings)[name]
-    if (!found) throw usedWrongly('there is no such profile', `Make it: pixgate login --profile NAME --url URL`)
+    if (!found) throw usageError('there is no such profile', `Make it: pixgate login --profile NAME --url URL`)
     return found
   }
   const given = Object.entries(VARIABLES).flatMap(([key, variable]) => (env[variable] ? [[key, env[variable]]] : []))
@@ -59,7 +59,7 @@ function readProfiles(surroundings: Surroundings): Profiles {
   try {
     return JSON.parse(text)
   } catch {
-    throw usedWrongly(`${path} is not JSON`, 'Correct it, or remove it and log in again.')
+    throw usageError(`${path} is not JSON`, 'Correct it, or remove it and log in again.')
   }
 }
 
@@ -84,15 +84,15 @@ export function readPrivate(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) return undefined
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
-    throw usedWrongly(`${path} has secrets, and others can read it`, `Run: chmod 600 ${path}`)
+    throw usageError(`${path} has secrets, and others can read it`, `Run: chmod 600 ${path}`)
   return readFileSync(path, 'utf8')
 }
 
 /** A secret alone in a file. @throws Failure used wrongly */
 export function readSecretFile(path: string): string {
   const text = statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8').trim() : undefined
-  if (text === undefined) throw usedWrongly('--secret-file names no file')
-  if (!/^[!-~]+$/.test(text)) throw usedWrongly('--secret-file must have the secret alone, in one line')
+  if (text === undefined) throw usageError('--secret-file names no file')
+  if (!/^[!-~]+$/.test(text)) throw usageError('--secret-file must have the secret alone, in one line')
   return text
 }
 

@@ -107,7 +107,7 @@ test('[cli.2] a required value that is absent or empty is used wrongly, also whe
     () => input.word(0),
     () => input.word(1),
   ])
-    assert.throws(read, { exit: 'usedWrongly' })
+    assert.throws(read, { exit: 'usageError' })
   assert.equal(input.optionalWord(0), undefined)
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FeedEvent, Pixgate } from '@pixgate/sdk'
 import type { Command, Option } from '../command.ts'
-import { usedWrongly } from '../failure.ts'
+import { usageError } from '../failure.ts'
 import { EVENT_TYPES, endOfFeed, eventType, followed, operationOf } from '../feed.ts'
 import type { Input } from '../input.ts'
 import { safeText } from '../output.ts'
@@ -120,14 +120,14 @@ function readKept(path: string): Kept {
   try {
     return JSON.parse(text)
   } catch {
-    throw usedWrongly(`${path} is damaged`, 'Remove it; the next start has another secret and begins now.')
+    throw usageError(`${path} is damaged`, 'Remove it; the next start has another secret and begins now.')
   }
 }
 
 /** @throws Failure used wrongly */
 function receiverOf(text: string): string {
   const url = /^https?:\/\//.test(text) ? text : `http://${text}`
-  if (!URL.canParse(url)) throw usedWrongly('--forward-to must be an address, such as localhost:3000/pix')
+  if (!URL.canParse(url)) throw usageError('--forward-to must be an address, such as localhost:3000/pix')
   return new URL(url).href
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command, Context } from '../command.ts'
-import { type Exit, Failure, failureOf, usedWrongly } from '../failure.ts'
+import { type Exit, Failure, failureOf, usageError } from '../failure.ts'
 import { DEFAULT_PROFILE, isOfSandbox, readSecretFile, type Settings, saveProfile } from '../settings.ts'
 import { webhookFaults } from '../webhook-faults.ts'
 
@@ -26,7 +26,7 @@ const verify: Command = {
     const headers = Object.fromEntries(lines.flatMap(headerOf))
     const hasKeys = headers['digital-signature'] !== undefined && settings.url !== undefined
     if (secret === undefined && !hasKeys)
-      throw usedWrongly('there is nothing to verify with', 'Give --secret-file, or digital-signature and PIXGATE_URL.')
+      throw usageError('there is nothing to verify with', 'Give --secret-file, or digital-signature and PIXGATE_URL.')
     const findings = await webhookFaults({
       headers,
       body: await surroundings.read(),
@@ -44,7 +44,7 @@ const verify: Command = {
 function linesOf(directory: string, file: string | undefined): string[] {
   if (file === undefined) return []
   const path = resolve(directory, file)
-  if (!existsSync(path)) throw usedWrongly('--headers names no file')
+  if (!existsSync(path)) throw usageError('--headers names no file')
   return readFileSync(path, 'utf8').split(/\r?\n/)
 }
 
@@ -65,11 +65,10 @@ const open: Command = {
   run: async (input, { settings, out, surroundings }) => {
     const [what, id] = [input.optionalWord(0) ?? 'console', input.optionalWord(1)]
     const base = (what === 'docs' ? settings.url : (settings.operatorUrl ?? settings.url))?.replace(/\/+$/, '')
-    if (base === undefined)
-      throw usedWrongly('the address of Pixgate is missing', 'Set PIXGATE_URL, or name a profile.')
-    if (what === 'payment' && !id) throw usedWrongly('ID is missing')
+    if (base === undefined) throw usageError('the address of Pixgate is missing', 'Set PIXGATE_URL, or name a profile.')
+    if (what === 'payment' && !id) throw usageError('ID is missing')
     const paths = { console: '/console', docs: '/docs', payment: `/console/payments/${encodeURIComponent(id ?? '')}` }
-    if (!Object.hasOwn(paths, what)) throw usedWrongly('there is no such page', 'Known: console, docs, payment.')
+    if (!Object.hasOwn(paths, what)) throw usageError('there is no such page', 'Known: console, docs, payment.')
     const url = `${base}${paths[what as keyof typeof paths]}`
     if (out.isJson) out.show({ url })
     else out.say(url)
@@ -116,7 +115,7 @@ type Examine = (context: Context) => Promise<string>
 const EXAMINATIONS: Readonly<Record<string, Examine>> = {
   address: async ({ settings, signal }) => {
     const { url } = settings
-    if (url === undefined) throw usedWrongly('it is missing', 'Set PIXGATE_URL, or run pixgate dev, or pixgate login.')
+    if (url === undefined) throw usageError('it is missing', 'Set PIXGATE_URL, or run pixgate dev, or pixgate login.')
     const response = await fetch(`${url.replace(/\/+$/, '')}/readyz`, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]),
     }).catch(() => undefined)
@@ -181,12 +180,12 @@ const login: Command = {
   run: async (input, { out, surroundings }) => {
     const file = input.text('secret-file')
     const secret = file === undefined ? (await surroundings.read()).toString('utf8').trim() : readSecretFile(file)
-    if (!/^[!-~]+$/.test(secret)) throw usedWrongly('the secret is missing', 'Give it on standard input.')
+    if (!/^[!-~]+$/.test(secret)) throw usageError('the secret is missing', 'Give it on standard input.')
     out.hide([secret])
     for (const option of ['url', 'operator-url'] as const) {
       const address = input.text(option)
       if (address !== undefined && !/^https?:\/\//.test(address))
-        throw usedWrongly(`--${option} must be an http(s) address`)
+        throw usageError(`--${option} must be an http(s) address`)
     }
     const profile = input.text('profile') ?? DEFAULT_PROFILE
     const isKey = /^pix_(?:test|live)_/.test(secret)
@@ -209,8 +208,8 @@ const init: Command = {
     try {
       writeFileSync(path, environmentFile(password), { flag: 'wx', mode: 0o600 })
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw usedWrongly(`${path} cannot be written`)
-      throw usedWrongly(`${path} exists already`, 'Secrets are never overwritten: name another file.')
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw usageError(`${path} cannot be written`)
+      throw usageError(`${path} exists already`, 'Secrets are never overwritten: name another file.')
     }
     if (out.isJson) out.show({ path, missing: MISSING.map(([name]) => name) })
     else {

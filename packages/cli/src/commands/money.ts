@@ -1,6 +1,6 @@
 import type { CashInStatus, CashOutStatus, Cents, End, LedgerOperation, Pixgate, RefundInStatus } from '@pixgate/sdk'
 import { type Command, type Context, LIMIT, type Option } from '../command.ts'
-import { Failure, usedWrongly } from '../failure.ts'
+import { Failure, usageError } from '../failure.ts'
 import type { Input } from '../input.ts'
 import { firstOf } from '../reading.ts'
 
@@ -81,7 +81,7 @@ const chargeCommands: readonly Command[] = [
       const { cashIns } = await context.merchant()
       const [fullName, document] = [input.text('payer-name'), input.text('payer-document')]
       if ((fullName === undefined) !== (document === undefined))
-        throw usedWrongly('--payer-name and --payer-document belong together')
+        throw usageError('--payer-name and --payer-document belong together')
       const params = {
         externalId: input.needed('external-id'),
         value: amount(input),
@@ -141,9 +141,9 @@ const payoutCommands: readonly Command[] = [
       const value = amount(input)
       const common = { externalId, description, ...(value !== undefined && { value }) }
       if ((pixCode === undefined) === (pixKey === undefined))
-        throw usedWrongly('one of --key and --code is needed', 'Give --key with --key-type, or --code.')
-      if (pixKey !== undefined && pixKeyType === undefined) throw usedWrongly('--key-type is missing')
-      if (pixKey !== undefined && value === undefined) throw usedWrongly('--value is missing')
+        throw usageError('one of --key and --code is needed', 'Give --key with --key-type, or --code.')
+      if (pixKey !== undefined && pixKeyType === undefined) throw usageError('--key-type is missing')
+      if (pixKey !== undefined && value === undefined) throw usageError('--value is missing')
       const payout =
         pixCode === undefined
           ? cashOuts.create(

@@ -1,6 +1,6 @@
 import type { ApiKeyScope, CaseDecision, CaseState, Cents, OperatorRole } from '@pixgate/sdk'
 import { type Command, LIMIT, type Option } from '../command.ts'
-import { usedWrongly } from '../failure.ts'
+import { usageError } from '../failure.ts'
 import { firstOf, instantOf } from '../reading.ts'
 import { saveProfile } from '../settings.ts'
 
@@ -221,7 +221,7 @@ const switchCommands: readonly Command[] = [
     finds: () => 'switch',
     run: async (input, { operator, out }) => {
       const reason = input.word(0).trim()
-      if (!reason) throw usedWrongly('REASON is empty')
+      if (!reason) throw usageError('REASON is empty')
       out.show(await (await operator()).cashOutSwitch.set({ enabled: false, reason }), SWITCH)
     },
   },

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command, Context, Surroundings } from '../command.ts'
-import { Failure, usedWrongly } from '../failure.ts'
+import { Failure, usageError } from '../failure.ts'
 import { DEFAULT_PROFILE, saveProfile } from '../settings.ts'
 
 const BANKS = ['efi', 'api-pix'] as const
@@ -41,11 +41,11 @@ const dev: Command = {
   run: async (input, context) => {
     const bank = input.text('bank')
     if (bank !== undefined && !BANKS.some((known) => known === bank))
-      throw usedWrongly('there is no such bank', `Known: ${BANKS.join(', ')}.`)
+      throw usageError('there is no such bank', `Known: ${BANKS.join(', ')}.`)
     const sandbox = installed('@pixgate/sandbox')
     const port = input.number('port', 8_080)
     if (await isTaken(port))
-      throw usedWrongly(`port ${port} is in use`, 'Stop what listens there, or name another --port.')
+      throw usageError(`port ${port} is in use`, 'Stop what listens there, or name another --port.')
     const url = `http://127.0.0.1:${port}`
     await using started = new AsyncDisposableStack()
     const settings = bank === undefined ? {} : await startBank(bank, context, started)
@@ -82,12 +82,12 @@ export const serverCommands: readonly Command[] = [dev, server]
  */
 function installed(name: string): string {
   if (Number.parseInt(process.versions.node, 10) < NEEDS_NODE)
-    throw usedWrongly(`this is Node.js ${process.version}`, `Install Node.js ${NEEDS_NODE} or newer for this command.`)
+    throw usageError(`this is Node.js ${process.version}`, `Install Node.js ${NEEDS_NODE} or newer for this command.`)
   const here = createRequire(import.meta.url)
   const path = found(here, name) ?? found(createRequire(found(here, '@pixgate/sandbox') ?? import.meta.url), name)
   if (path !== undefined) return path
   const [scope, part] = name.split('/')
-  throw usedWrongly(`${scope}/${part} is not installed`, `Install ${scope}/${part} beside @pixgate/cli.`)
+  throw usageError(`${scope}/${part} is not installed`, `Install ${scope}/${part} beside @pixgate/cli.`)
 }
 
 function found(from: NodeJS.Require, name: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { CashIn, CashOut, Cents, Pixgate, RefundIn } from '@pixgate/sdk'
 import type { Command } from '../command.ts'
-import { Failure, usedWrongly } from '../failure.ts'
+import { Failure, usageError } from '../failure.ts'
 
 /** An operation of a story, and how it stands. */
 export interface Told {
@@ -337,7 +337,7 @@ export const triggerCommands: readonly Command[] = [
     run: async (input, context) => {
       const name = input.word(0)
       const story: Story | undefined = Object.hasOwn(STORIES, name) ? STORIES[name as keyof typeof STORIES] : undefined
-      if (!story) throw usedWrongly('there is no such story', 'See: pixgate trigger list')
+      if (!story) throw usageError('there is no such story', 'See: pixgate trigger list')
       if (/^pix_live_/.test(context.settings.apiKey ?? ''))
         throw new Failure('stories happen in a sandbox only', { exit: 'notAllowed', code: 'sandbox_only' })
       const pixgate = await context.merchant()
