@@ -1450,7 +1450,7 @@ export interface ListEntriesQuery {
 }
 
 export interface ListEventsQuery {
-  /** `nextCursor` of the page before */
+  /** `nextCursor` of the page before; `djE6MDo` stands before the first event */
   readonly cursor?: string | undefined
   /** How many items a page has */
   readonly limit?: number | undefined
