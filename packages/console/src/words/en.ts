@@ -110,7 +110,7 @@ const errors: Words['errors'] = {
   pix_code_in_use: 'Another payout of this Pix code is open or done.',
   not_possible_in_state: 'Not allowed in the current state.',
   approver_not_independent: 'The person who requested or proposed it cannot approve it. Another person is needed.',
-  api_key_deactivated: 'The API key that asked for this payout was deactivated. Refuse it.',
+  api_key_deactivated: 'The API key or the person that asked for this payout was deactivated. Refuse it.',
   case_changed:
     'The case changed while you decided. Nothing was done, and what you typed is still here: check it and decide again.',
   proposal_void: 'The proposal is void.',
@@ -426,6 +426,9 @@ const approvals: Words['approvals'] = {
   until: 'Can be approved until',
   count: 'Approvals',
   of: (count, wanted) => `${count} of ${wanted}`,
+  approvers: 'Who may approve',
+  stuck: (missing) =>
+    `${missing === 1 ? 'One more person who may approve is missing' : `${missing} more people who may approve are missing`}. It takes somebody active with the role approver, who neither ordered the payout nor created the key. Without an approval in time nothing is sent, and the amount goes back to the balance.`,
 }
 
 const sandbox: Words['sandbox'] = {
@@ -641,7 +644,7 @@ const people: Words['people'] = {
   deactivate: 'Deactivate',
   deactivateTitle: (name) => `Deactivate ${name}`,
   deactivateHint:
-    'Within five seconds their token and sessions stop working, for ever. Their proposals can no longer be approved.',
+    'Within five seconds their token and sessions stop working, for ever. What they proposed or ordered, and still waits, can no longer be approved.',
   deactivated: 'The person is deactivated.',
   sessions: 'Open sessions',
   sessionsHint: 'A session ends after 15 minutes without use, and lasts 12 hours at most.',

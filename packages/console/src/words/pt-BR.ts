@@ -145,7 +145,7 @@ const errors = {
   pix_code_in_use: 'Outro pagamento deste código Pix está em andamento ou concluído.',
   not_possible_in_state: 'Ação não permitida no status atual.',
   approver_not_independent: 'Quem pediu ou propôs não pode aprovar. É preciso outra pessoa.',
-  api_key_deactivated: 'A chave de API que pediu este pagamento foi desativada. Recuse-o.',
+  api_key_deactivated: 'A chave de API ou a pessoa que pediu este pagamento foi desativada. Recuse-o.',
   case_changed:
     'O caso mudou enquanto você decidia. Nada foi feito, e o que você digitou continua aqui: confira e decida de novo.',
   proposal_void: 'A proposta não vale mais.',
@@ -461,6 +461,9 @@ const approvals = {
   until: 'Pode ser aprovado até',
   count: 'Aprovações',
   of: (count: number, wanted: number) => `${count} de ${wanted}`,
+  approvers: 'Quem pode aprovar',
+  stuck: (missing: number) =>
+    `${missing === 1 ? 'Falta uma pessoa que possa' : `Faltam ${missing} pessoas que possam`} aprovar. Só aprova quem está ativo, tem o papel de aprovação e não pediu o pagamento nem criou a chave. Sem aprovação no prazo, nada é enviado e o valor volta ao saldo.`,
 }
 
 const sandbox = {
@@ -687,7 +690,7 @@ const people = {
   deactivate: 'Desativar',
   deactivateTitle: (name: string) => `Desativar ${name}`,
   deactivateHint:
-    'Em até cinco segundos o token e as sessões param de valer, para sempre. As propostas da pessoa deixam de poder ser aprovadas.',
+    'Em até cinco segundos o token e as sessões param de valer, para sempre. O que a pessoa propôs ou pediu, e ainda espera, deixa de poder ser aprovado.',
   deactivated: 'Pessoa desativada.',
   sessions: 'Sessões abertas',
   sessionsHint: 'Uma sessão termina depois de 15 minutos sem uso e dura no máximo 12 horas.',
