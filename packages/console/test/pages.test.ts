@@ -91,6 +91,19 @@ test('after a change the overview is read again until it is certainly younger', 
   await page.close()
 })
 
+test('when the browser is online again, what may never be answered is asked anew', { skip }, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  const asked = () => page.waitForRequest('**/operator/changes?*')
+  const first = asked()
+  await page.goto(`${server.address}/console/`)
+  await first
+  const again = asked()
+  await page.evaluate(`dispatchEvent(new Event('online'))`)
+  await again
+  await page.close()
+})
+
 test('a pasted address is the one of the endpoint', { skip }, async () => {
   server.answer('examples')
   const page = await browser.newPage({ locale: 'pt-BR' })
