@@ -551,6 +551,7 @@ const sandbox: Words['sandbox'] = {
     title: 'How the bank behaves',
     hint: 'For what is asked of it from now on. A restart makes it a good bank again.',
     good: 'Make it a good bank',
+    isGood: 'It is one.',
     changed: 'The bank behaves differently now.',
     cashIn: 'New charges',
     cashOut: 'Payouts',

@@ -590,6 +590,7 @@ const sandbox = {
     title: 'Como o banco se comporta',
     hint: 'Vale para o que for pedido a partir de agora. Ao reiniciar, o banco volta ao comportamento normal.',
     good: 'Voltar ao comportamento normal',
+    isGood: 'Ele já é o normal.',
     changed: 'O banco mudou de comportamento.',
     cashIn: 'Cobranças novas',
     cashOut: 'Pagamentos',
