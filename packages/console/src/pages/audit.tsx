@@ -132,7 +132,8 @@ function Row({ row }: { readonly row: AuditRow }) {
         {actions[row.action] ?? <code>{row.action}</code>}
         <span className={dataCss.narrow}>
           <span className={listCss.small}>
-            {who} · {row.address}
+            {who}
+            {row.address && ` · ${row.address}`}
           </span>
         </span>
         <details className={css.facts}>
@@ -146,7 +147,9 @@ function Row({ row }: { readonly row: AuditRow }) {
         </details>
       </td>
       <td data-kind="wide">{who}</td>
-      <td data-kind="wide">{row.address}</td>
+      <td data-kind="wide">
+        <span className={dataCss.when}>{row.address}</span>
+      </td>
       <td data-kind="end">
         <When at={row.at} />
       </td>

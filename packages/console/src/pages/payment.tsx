@@ -109,13 +109,18 @@ function Details({ operation }: { readonly operation: Operation }) {
           [text.settledAt, settledAt && <When at={settledAt} as="moment" />],
           [text.expiresAt, operation.status === 'PENDING' && expiresAt && <When at={expiresAt} as="moment" />],
           [words.fee, feeCents > 0 && <Amount cents={feeCents} />],
+          [words.apiKey, apiKey && (apiKey.name ?? <code>{apiKey.id}</code>)],
+        ]}
+      />
+      <Facts
+        of="ids"
+        facts={[
           [text.externalId, id(operation.externalId, text.externalId)],
           [text.endToEndId, id(operation.endToEndId, text.endToEndId)],
           [bankId, id(transactionId, bankId)],
           [text.orderId, orderId !== transactionId && id(orderId, text.orderId)],
           [words.correlationId, id(operation.correlationId, words.correlationId)],
           [text.id, id(operation.id, text.id)],
-          [words.apiKey, apiKey && (apiKey.name ?? <code>{apiKey.id}</code>)],
         ]}
       />
     </section>

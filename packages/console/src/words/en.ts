@@ -730,6 +730,7 @@ const audit: Words['audit'] = {
     sandbox: 'Sandbox',
     'trip-wire': 'Comparison with the bank',
     'database-watch': 'Watch of the database',
+    'daily-close': 'Daily close',
   },
   actions: {
     'operator.logged_in': 'Used the token',

@@ -776,6 +776,7 @@ const audit = {
     sandbox: 'Sandbox',
     'trip-wire': 'Conferência com o banco',
     'database-watch': 'Vigia do banco de dados',
+    'daily-close': 'Fechamento diário',
   },
   actions: {
     'operator.logged_in': 'Usou o token',
