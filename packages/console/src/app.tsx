@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Route, Router, Switch, useLocation } from 'wouter'
 import { ApiError, reads } from './api.ts'
 import { Frame } from './frame.tsx'
@@ -77,8 +77,13 @@ function LoginAgain() {
 
 function Pages() {
   const [path] = useLocation()
+  const seen = useRef(path)
   useEffect(() => {
-    if (path) scrollTo(0, 0)
+    if (seen.current === path) return
+    seen.current = path
+    scrollTo(0, 0)
+    // The page, not the link in the navigation: Tab goes on with its content.
+    document.getElementById('page')?.focus({ preventScroll: true })
   }, [path])
   return (
     <Suspense fallback={<Waiting lines={6} />}>

@@ -11,7 +11,7 @@ import { setTheme, type Theme, themeNow } from './theme.ts'
 import { Button, Choice, IconButton } from './ui/controls.tsx'
 import { Dialog } from './ui/dialog.tsx'
 import { Icon } from './ui/icons.tsx'
-import { useSearchKeys } from './ui/keys.ts'
+import { useKeptFocus, useSearchKeys } from './ui/keys.ts'
 import { useFormat, useLanguage, useWords, type Words } from './words/words.tsx'
 
 /** The frame around every page: navigation, mode, search, and the person. */
@@ -22,6 +22,8 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const [open, setOpen] = useState<'search' | 'more'>()
   const [path] = useLocation()
   useSearchKeys(() => setOpen('search'))
+  useKeptFocus()
+  useTitle()
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes what is open
   useEffect(() => setOpen(undefined), [path])
   return (
@@ -64,6 +66,20 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       )}
     </div>
   )
+}
+
+/** The title of the browser's tab. */
+function useTitle(): void {
+  const words = useWords()
+  const session = useSession()
+  const [path] = useLocation()
+  const page = destinationsOf(session)
+    .flatMap(({ to }) => to)
+    .find(({ href }) => isCurrent(path, href))
+  const title = page ? `${words.nav[page.name]} · Pixgate` : 'Pixgate'
+  useEffect(() => {
+    document.title = title
+  }, [title])
 }
 
 function Brand() {

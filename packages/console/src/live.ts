@@ -8,6 +8,8 @@ import { ApiError, call, client } from './api.ts'
 
 const NAME = 'pixgate-changes'
 const WAIT_SECONDS = 20
+/** After so long without an answer the connection is dead, although the browser does not know it. */
+const SILENCE_MS = (WAIT_SECONDS + 10) * 1_000
 const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000]
 /** Lists, and everything after a reset, are read again at most once in this time, however much changes. */
 const LISTS_MS = 1_000
@@ -118,8 +120,7 @@ async function poll(tell: (news: News) => void, signal: AbortSignal): Promise<vo
   let failures = 0
   while (!signal.aborted) {
     try {
-      const query = { cursor, wait: cursor === undefined ? 0 : WAIT_SECONDS }
-      const answer = await call<typeof listChanges>('GET', '/operator/changes', { query, isBackground: true, signal })
+      const answer = await changesAfter(cursor, signal)
       // Without a cursor, or after a gap, anything may have changed meanwhile.
       const isReset = answer.isReset || failures > 0
       cursor = answer.cursor
@@ -136,6 +137,19 @@ async function poll(tell: (news: News) => void, signal: AbortSignal): Promise<vo
       if (failures > 1) become('lost')
       await pause(RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0, signal)
     }
+  }
+}
+
+/** Fails early when the browser is online again: what was asked before may never be answered. */
+async function changesAfter(cursor: string | undefined, signal: AbortSignal) {
+  const query = { cursor, wait: cursor === undefined ? 0 : WAIT_SECONDS }
+  const end = new AbortController()
+  addEventListener('online', () => end.abort(), { signal: end.signal })
+  const ends = AbortSignal.any([signal, end.signal, AbortSignal.timeout(SILENCE_MS)])
+  try {
+    return await call<typeof listChanges>('GET', '/operator/changes', { query, isBackground: true, signal: ends })
+  } finally {
+    end.abort()
   }
 }
 

@@ -33,16 +33,32 @@ interface Found {
   readonly content: ReactNode
 }
 
+/** @param q what is searched for; hits of the text before are shown until its own are there */
 function useFound(q: string) {
   const words = useWords()
   const session = useSession()
-  const { data, error, isFetching } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     ...reads.search(q),
     enabled: q !== '',
     placeholderData: keepPreviousData,
   })
   const found = q === '' ? [] : [...(data?.data ?? []).map(foundOperation), ...foundPages(q, words, session)]
-  return { found, error: q === '' ? null : error, isSettled: data !== undefined && !isFetching }
+  return { found, error: q === '' ? null : error, isSettled: data !== undefined && !isPlaceholderData }
+}
+
+/**
+ * Enter may come before the hits: it opens one of this text then, never one of the text before.
+ * @returns what says whether Enter was pressed
+ */
+function useEntered(isReady: boolean, open: () => void): (isEntered: boolean) => void {
+  const [isEntered, setIsEntered] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each Enter
+  useEffect(() => {
+    if (!isEntered || !isReady) return
+    setIsEntered(false)
+    open()
+  }, [isEntered, isReady])
+  return setIsEntered
 }
 
 export function Search({ onClose }: { readonly onClose: () => void }) {
@@ -54,21 +70,22 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   const q = useDebounced(text.trim())
   const { found, error, isSettled } = useFound(q)
   const chosen = Math.min(at, found.length - 1)
-
+  const isReady = q !== '' && q === text.trim() && (isSettled || error !== null)
   const go = (one: Found | undefined) => {
     if (!one) return
     onClose()
     navigate(one.href)
   }
+  const setIsEntered = useEntered(isReady, () => go(found[chosen]))
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && found.length > 0) {
       event.preventDefault()
       setAt((chosen + step + found.length) % found.length)
     }
-    if (event.key === 'Enter' && q === text.trim()) {
+    if (event.key === 'Enter') {
       event.preventDefault()
-      go(found[chosen])
+      setIsEntered(true)
     }
   }
   return (
@@ -90,6 +107,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
           onChange={({ target }) => {
             setText(target.value)
             setAt(0)
+            setIsEntered(false)
           }}
           onKeyDown={onKeyDown}
         />

@@ -42,8 +42,12 @@ export function stateText(operation: Standing, words: ReturnType<typeof useWords
   return operation.doubt && !IN_DOUBT.has(operation.status) ? words.inDoubt(text) : text
 }
 
-/** States of a kind, for a filter. */
-export function statesOf(kind: OperationKind, words: ReturnType<typeof useWords>): (readonly [string, string])[] {
+/** States of a kind for a filter; without a kind those that mean the same of all. */
+export function statesOf(
+  kind: OperationKind | undefined,
+  words: ReturnType<typeof useWords>,
+): (readonly [string, string])[] {
+  if (kind === undefined) return Object.entries(words.states.cash_out).filter(([status]) => IN_DOUBT.has(status))
   return Object.entries(words.states[kind])
 }
 

@@ -91,6 +91,19 @@ test('after a change the overview is read again until it is certainly younger', 
   await page.close()
 })
 
+test('when the browser is online again, what may never be answered is asked anew', { skip }, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  const asked = () => page.waitForRequest('**/operator/changes?*')
+  const first = asked()
+  await page.goto(`${server.address}/console/`)
+  await first
+  const again = asked()
+  await page.evaluate(`dispatchEvent(new Event('online'))`)
+  await again
+  await page.close()
+})
+
 test('a pasted address is the one of the endpoint', { skip }, async () => {
   server.answer('examples')
   const page = await browser.newPage({ locale: 'pt-BR' })
@@ -114,5 +127,35 @@ test('a window that the browser blocks is an error, and the receipt is not read'
   await page.getByRole('button', { name: ptBR.payment.receipt.print }).click()
   await page.getByRole('alert').getByText(ptBR.payment.receipt.blocked).waitFor()
   assert.ok(!read.some((url) => url.includes('/receipt')))
+  await page.close()
+})
+
+test('filters are kept as a view under a name; a period that begins today begins tomorrow at another day', {
+  skip,
+}, async () => {
+  server.answer('examples')
+  const page = await browser.newPage({ locale: 'pt-BR' })
+  const { views } = ptBR.payments
+  const own = page.locator('option', { hasText: 'Pagas do dia' })
+  const choose = async (label: string, filters: string) => {
+    await page.getByRole('combobox', { name: views.label }).selectOption({ label })
+    await page.waitForURL(`**/payments?${filters}`)
+  }
+  await page.clock.setFixedTime('2026-11-21T15:00:00Z')
+  await page.goto(`${server.address}/console/payments?kind=cash_in&status=PAID&from=2026-11-21`)
+  await page.getByRole('button', { name: views.save }).click()
+  await page.locator('dialog input').fill('Pagas do dia')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: views.delete }).waitFor()
+  await page.clock.setFixedTime('2026-11-22T15:00:00Z')
+  await page.goto(`${server.address}/console/payments`)
+  await choose(views.ready.paidToday, 'kind=cash_in&paid_from=2026-11-22')
+  await choose('Pagas do dia', 'kind=cash_in&status=PAID&from=2026-11-22')
+  await page.getByRole('button', { name: views.delete }).click()
+  await own.waitFor({ state: 'detached' })
+  await page.goto(`${server.address}/console/payments?document=12345678909`)
+  const save = page.getByRole('button', { name: views.save })
+  assert.equal(await save.getAttribute('aria-disabled'), 'true', 'no person’s document is kept')
+  assert.equal(await own.count(), 0)
   await page.close()
 })

@@ -378,7 +378,7 @@ function buildOperations(
     holders: {
       people: access.allOperators,
       version: access.deactivationCount,
-      keysDeactivatedAt: access.keysDeactivatedAt,
+      deactivatedAt: access.deactivatedAt,
     },
     refunds,
     onReserved: () => wake('cash-out'),

@@ -19,6 +19,7 @@ const EXAMPLE = {
   apiKeyDeactivatedAt: null,
   approvalsWanted: 1,
   approvedBy: [],
+  approvableBy: [{ id: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d', name: 'Bruno Lima' }],
   createdAt: '2026-11-21T13:00:00.000Z',
   approvableUntil: '2026-11-22T13:00:00.000Z',
 } as const
@@ -40,10 +41,13 @@ const approval = Type.Object(
       }),
       pixKey: Type.String({ maxLength: limits.pixKeyMaxLength }),
     }),
-    apiKeyId: nullable({ ...uuid, description: 'The API key that asked for it' }),
+    apiKeyId: nullable({
+      ...uuid,
+      description: 'The API key that asked for it, or the operator who ordered it at the console of the sandbox',
+    }),
     apiKeyDeactivatedAt: nullable({
       ...instant,
-      description: 'Instant at which that key was deactivated: its requests can no longer be approved',
+      description: 'Instant at which that key or operator was deactivated: their requests can no longer be approved',
     }),
     approvalsWanted: Type.Integer({
       minimum: 0,
@@ -54,6 +58,13 @@ const approval = Type.Object(
       maxItems: 2,
       description: 'The operators who have approved it, and are approvers still',
     }),
+    approvableBy: Type.Array(
+      Type.Object({ id: uuid, name: Type.String({ maxLength: limits.nameMaxLength }) }, { title: 'PossibleApprover' }),
+      {
+        description:
+          'The approvers who may approve it now: active, and independent of who asked for it and of who has approved it. Fewer than are wanted still: nobody can complete it, until an admin makes an approver',
+      },
+    ),
     createdAt: instant,
     approvableUntil: { ...instant, description: 'From then on it is given back' },
   },
@@ -109,7 +120,7 @@ export const decideApproval = endpoint({
     200: {
       description: 'The payout, or the refund, as it is now',
       schema: Type.Union([approval, refundInDetail], { title: 'DecidedOrder' }),
-      example: { ...EXAMPLE, approvedBy: ['0198c0d1-3f00-7000-8000-5e6f1a2b3c4d'] },
+      example: { ...EXAMPLE, approvedBy: ['0198c0d1-3f00-7000-8000-5e6f1a2b3c4d'], approvableBy: [] },
     },
   },
   errors: [

@@ -79,7 +79,8 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Peça a outro operador com o papel `approver` que o aprove.',
   },
   api_key_deactivated: {
-    cause: 'A chave de API que pediu este pagamento foi desativada enquanto ele esperava: pode ter sido roubada.',
+    cause:
+      'A chave de API que pediu este pagamento foi desativada enquanto ele esperava: pode ter sido roubada. Ou, no sandbox, foi desativado o operador que o pediu no console.',
     cure: 'Recuse o pagamento. Se ele é mesmo desejado, peça-o de novo com uma chave ativa.',
   },
   case_changed: {

@@ -87,7 +87,8 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Have another operator with the role `approver` approve it.',
   },
   api_key_deactivated: {
-    cause: 'The API key that asked for this payout was deactivated while it waited: it may have been stolen.',
+    cause:
+      'The API key that asked for this payout was deactivated while it waited: it may have been stolen. Or, in the sandbox, the operator who ordered it at the console was.',
     cure: 'Refuse the payout. If it is wanted, have it asked for again with an active key.',
   },
   case_changed: {

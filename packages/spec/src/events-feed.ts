@@ -28,6 +28,9 @@ const event = Type.Object(
 /** Example of a cursor: an encoded position and id. */
 export const CURSOR_EXAMPLE = 'djE6MTA0MjoyYjNjNGQ1ZTZmNzA'
 
+/** Before the first event: the one cursor that every feed knows. */
+export const FIRST_CURSOR = 'djE6MDo'
+
 const eventExample = {
   position: 1042,
   id: '0198c0df-11b2-7000-8000-2b3c4d5e6f70',
@@ -53,7 +56,11 @@ export const listEvents = endpoint({
   query: Type.Object(
     {
       cursor: Type.Optional(
-        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: [CURSOR_EXAMPLE] }),
+        Type.String({
+          pattern: CURSOR,
+          description: '`nextCursor` of the page before; `djE6MDo` stands before the first event',
+          examples: [FIRST_CURSOR],
+        }),
       ),
       limit: pageLimit,
       type: Type.Optional(eventTypeName),

@@ -5,7 +5,7 @@ import { type Approval, call, type Proposal, reads } from '../api.ts'
 import { useMay, useSession } from '../session.tsx'
 import { Button } from '../ui/controls.tsx'
 import { Ago, Amount, Facts, When } from '../ui/data.tsx'
-import { Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
+import { Empty, ErrorNotice, Notice, Waiting } from '../ui/feedback.tsx'
 import { useWords } from '../words/words.tsx'
 import css from './approvals.module.css'
 import { OperationLink } from './operation-link.tsx'
@@ -87,13 +87,15 @@ function PayoutCard({ payout }: { readonly payout: Approval }) {
   const text = words.approvals
   const { operator } = useSession()
   const mayApprove = useMay('approver')
-  const { recipient, approvedBy, approvalsWanted } = payout
+  const { recipient, approvedBy, approvalsWanted, approvableBy } = payout
   const roleMissing = mayApprove ? undefined : words.roleMissing(words.roles[operator.role])
+  const isAble = approvableBy.some(({ id }) => id === operator.id)
   const whyNotApprove = payout.apiKeyDeactivatedAt
     ? words.errors.api_key_deactivated
     : approvedBy.includes(operator.id)
       ? text.already
-      : roleMissing
+      : (roleMissing ?? (isAble ? undefined : words.errors.approver_not_independent))
+  const isStuck = !payout.apiKeyDeactivatedAt && approvableBy.length < approvalsWanted - approvedBy.length
   return (
     <article className={css.card}>
       <header className={css.head}>
@@ -113,8 +115,10 @@ function PayoutCard({ payout }: { readonly payout: Approval }) {
           [words.payment.facts.externalId, payout.externalId],
           [text.until, <When key="until" at={payout.approvableUntil} as="moment" />],
           [text.count, text.of(approvedBy.length, approvalsWanted)],
+          [text.approvers, approvableBy.map(({ name }) => name).join(', ')],
         ]}
       />
+      {isStuck && <Notice tone="wait">{text.stuck(approvalsWanted - approvedBy.length - approvableBy.length)}</Notice>}
       <VerdictButtons
         about={aboutOf(recipient.name ?? payout.externalId, payout.valueCents)}
         whyNotApprove={whyNotApprove}

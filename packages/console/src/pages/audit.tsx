@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useSearchParams } from 'wouter'
 import { type AuditRow, reads } from '../api.ts'
 import { Button, Input, Select } from '../ui/controls.tsx'
 import { dataCss, KeptFacts, Table, When } from '../ui/data.tsx'
+import { useDraft } from '../ui/draft.ts'
 import { CopyText, Empty } from '../ui/feedback.tsx'
 import { useWords } from '../words/words.tsx'
 import css from './administration.module.css'
@@ -32,7 +33,7 @@ export function Audit() {
   return (
     <>
       <h1>{words.nav.audit}</h1>
-      <FilterBar key={filters.subject} filters={filters} set={set} />
+      <FilterBar filters={filters} set={set} />
       <List
         list={list}
         isEmpty={rows.length === 0}
@@ -61,7 +62,7 @@ interface FilterBarProps {
 function FilterBar({ filters, set }: FilterBarProps) {
   const words = useWords()
   const text = words.audit
-  const [subject, setSubject] = useState(filters.subject)
+  const [subject, setSubject] = useDraft(filters.subject)
   const people = useInfiniteQuery(reads.operators())
   const names = people.data?.pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)) ?? []
   const actors = [...names, ...Object.entries(text.actors)]
@@ -131,7 +132,8 @@ function Row({ row }: { readonly row: AuditRow }) {
         {actions[row.action] ?? <code>{row.action}</code>}
         <span className={dataCss.narrow}>
           <span className={listCss.small}>
-            {who} · {row.address}
+            {who}
+            {row.address && ` · ${row.address}`}
           </span>
         </span>
         <details className={css.facts}>
@@ -145,7 +147,9 @@ function Row({ row }: { readonly row: AuditRow }) {
         </details>
       </td>
       <td data-kind="wide">{who}</td>
-      <td data-kind="wide">{row.address}</td>
+      <td data-kind="wide">
+        <span className={dataCss.when}>{row.address}</span>
+      </td>
       <td data-kind="end">
         <When at={row.at} />
       </td>

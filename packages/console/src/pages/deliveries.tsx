@@ -6,6 +6,7 @@ import { type DeliverySummary, reads } from '../api.ts'
 import { Button, Field, Input, Select } from '../ui/controls.tsx'
 import { Bytes, dataCss, Facts, Table, When } from '../ui/data.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { useDraft } from '../ui/draft.ts'
 import { CopyText, Empty, ErrorNotice, Waiting } from '../ui/feedback.tsx'
 import { useRowKeys } from '../ui/keys.ts'
 import { useWords } from '../words/words.tsx'
@@ -42,7 +43,7 @@ export function Deliveries({ webhookId, isOptional = false }: DeliveriesProps) {
   return (
     <section aria-labelledby="deliveries" className={css.section}>
       <h2 id="deliveries">{text.deliveries}</h2>
-      <Filters key={operationId} state={state} operationId={operationId} set={set} />
+      <Filters state={state} operationId={operationId} set={set} />
       <List
         list={list}
         isEmpty={rows.length === 0}
@@ -70,7 +71,7 @@ interface FiltersProps {
 function Filters({ state, operationId, set }: FiltersProps) {
   const words = useWords()
   const text = words.webhooks
-  const [draft, setDraft] = useState(operationId)
+  const [draft, setDraft] = useDraft(operationId)
   const isWrong = draft !== '' && !UUID.test(draft.trim())
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -84,7 +84,12 @@ function Rows({ rows, mayDeactivate }: RowsProps) {
             <td>
               {key.name ?? <code>{key.display}…</code>}
               <span className={dataCss.sub}>
-                <code>{key.display}…</code> · <When at={key.createdAt} />
+                {key.name !== null && (
+                  <>
+                    <code>{key.display}…</code> ·{' '}
+                  </>
+                )}
+                <When at={key.createdAt} />
               </span>
               <Terms apiKey={key} />
               <span className={dataCss.narrow}>

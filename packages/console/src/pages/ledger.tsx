@@ -7,6 +7,7 @@ import { dayKey } from '../format.ts'
 import { Button, Field, Input } from '../ui/controls.tsx'
 import { dataCss, Facts, Sided, Table, When } from '../ui/data.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { useDraft } from '../ui/draft.ts'
 import { CopyText, Empty, ErrorNotice } from '../ui/feedback.tsx'
 import { useRowKeys } from '../ui/keys.ts'
 import { Said, useWords } from '../words/words.tsx'
@@ -41,7 +42,7 @@ export function Ledger() {
         <section aria-labelledby="entries" className={css.section}>
           <h2 id="entries">{text.entriesOf(words.accounts[account])}</h2>
           <p className={css.meaning}>{text.meanings[account]}</p>
-          <FilterBar key={JSON.stringify(filters)} filters={filters} set={set} />
+          <FilterBar filters={filters} set={set} />
           <Entries account={account} filters={filters} clear={() => set(NO_FILTERS)} />
         </section>
       </div>
@@ -94,7 +95,7 @@ interface FilterProps {
 function FilterBar({ filters, set }: FilterProps) {
   const words = useWords()
   const text = words.ledger
-  const [draft, setDraft] = useState(filters)
+  const [draft, setDraft] = useDraft(filters)
   const today = dayKey(Date.now())
   const isPeriodWrong = draft.from !== '' && draft.to !== '' && draft.to < draft.from
   const isIdWrong = draft.operation.trim() !== '' && !UUID.test(draft.operation.trim())

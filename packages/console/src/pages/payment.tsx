@@ -95,6 +95,7 @@ function Details({ operation }: { readonly operation: Operation }) {
   const id = (value: string | null, label: string) =>
     value && <CopyText text={value} label={`${words.copy}: ${label}`} />
   const { feeCents, settledAt, expiresAt, apiKey, orderId, transactionId } = operation
+  const bankId = operation.kind === 'cash_in' ? text.txid : text.bankId
   return (
     <section aria-labelledby="details" className={css.section}>
       <h2 id="details">{words.details}</h2>
@@ -108,13 +109,18 @@ function Details({ operation }: { readonly operation: Operation }) {
           [text.settledAt, settledAt && <When at={settledAt} as="moment" />],
           [text.expiresAt, operation.status === 'PENDING' && expiresAt && <When at={expiresAt} as="moment" />],
           [words.fee, feeCents > 0 && <Amount cents={feeCents} />],
+          [words.apiKey, apiKey && (apiKey.name ?? <code>{apiKey.id}</code>)],
+        ]}
+      />
+      <Facts
+        of="ids"
+        facts={[
           [text.externalId, id(operation.externalId, text.externalId)],
           [text.endToEndId, id(operation.endToEndId, text.endToEndId)],
-          [text.transactionId, id(transactionId, text.transactionId)],
+          [bankId, id(transactionId, bankId)],
           [text.orderId, orderId !== transactionId && id(orderId, text.orderId)],
           [words.correlationId, id(operation.correlationId, words.correlationId)],
           [text.id, id(operation.id, text.id)],
-          [words.apiKey, apiKey && (apiKey.name ?? <code>{apiKey.id}</code>)],
         ]}
       />
     </section>

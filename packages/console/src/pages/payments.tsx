@@ -1,55 +1,25 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import type { FormEvent } from 'react'
+import { Link } from 'wouter'
 import { type OperationKind, type OperationSummary, type Query, reads } from '../api.ts'
 import { amountText, centsOf, dayKey, daysBefore } from '../format.ts'
 import { useSession } from '../session.tsx'
 import { isOutgoing, OperationBadge, statesOf, stateText } from '../states.tsx'
 import { Button, Choice, Field, Input, Select } from '../ui/controls.tsx'
 import { Amount, dataCss, Table, When } from '../ui/data.tsx'
+import { useDraft } from '../ui/draft.ts'
 import { Empty } from '../ui/feedback.tsx'
 import { useRowKeys } from '../ui/keys.ts'
 import { useFormat, useWords } from '../words/words.tsx'
 import { saveCsv } from './csv.ts'
 import css from './list.module.css'
 import { List } from './list.tsx'
+import { type Filters, MORE_FILTERS, NO_FILTERS, PERIODS, useFilters } from './payment-filters.ts'
+import { useViews, ViewButton, ViewSelect } from './payment-views.tsx'
 
 /** Charges, payouts, refunds and adjustments in one list; its filters are in the address. */
 
 const KINDS: readonly OperationKind[] = ['cash_in', 'cash_out', 'refund_in', 'adjustment']
-
-const FILTERS = [
-  'kind',
-  'status',
-  'from',
-  'to',
-  'paid_from',
-  'paid_to',
-  'min_cents',
-  'max_cents',
-  'document',
-  'key',
-] as const
-
-type Filters = Partial<Record<(typeof FILTERS)[number], string>>
-
-/** Filters in the address, and what sets some of them. */
-function useFilters(): [Filters, (next: Filters) => void] {
-  const [params, setParams] = useSearchParams()
-  const filters = Object.fromEntries(
-    FILTERS.flatMap((name) => {
-      const value = params.get(name)
-      return value ? [[name, value]] : []
-    }),
-  ) as Filters
-  const set = (next: Filters) => {
-    const given = Object.entries({ ...filters, ...next }).filter((entry): entry is [string, string] =>
-      Boolean(entry[1]),
-    )
-    setParams(new URLSearchParams(given), { replace: true })
-  }
-  return [filters, set]
-}
 
 export function Payments() {
   const words = useWords()
@@ -57,16 +27,20 @@ export function Payments() {
   const list = useInfiniteQuery(reads.operations(filters as Query))
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? []
   const isFiltered = Object.keys(filters).length > 0
+  const isEmpty = list.data !== undefined && rows.length === 0
+  const saveRows = useCsv(rows)
   useRowKeys()
   return (
     <>
       <header className={css.head}>
         <h1>{words.nav.payments}</h1>
-        <Button icon="download" whyNot={undefined} aria-disabled={rows.length === 0} onClick={useCsv(rows)}>
-          {words.payments.csv}
-        </Button>
+        {!isEmpty && (
+          <Button icon="download" onClick={saveRows}>
+            {words.payments.csv}
+          </Button>
+        )}
       </header>
-      <FilterBar filters={filters} set={set} />
+      {(isFiltered || !isEmpty) && <FilterBar filters={filters} set={set} />}
       <List
         list={list}
         isEmpty={rows.length === 0}
@@ -78,8 +52,6 @@ export function Payments() {
     </>
   )
 }
-
-const NO_FILTERS: Filters = Object.fromEntries(FILTERS.map((name) => [name, '']))
 
 function NoRows({ isFiltered, clear }: { readonly isFiltered: boolean; readonly clear: () => void }) {
   const words = useWords()
@@ -168,8 +140,6 @@ interface FilterProps {
   readonly set: (next: Filters) => void
 }
 
-const PERIODS = { today: 0, week: 6, month: 29 } as const
-
 function FilterBar({ filters, set }: FilterProps) {
   const words = useWords()
   const text = words.payments
@@ -178,7 +148,8 @@ function FilterBar({ filters, set }: FilterProps) {
   const period = Object.entries(PERIODS).find(
     ([, days]) => filters.from === daysBefore(today, days) && !filters.to,
   )?.[0]
-  const isOpen = FILTERS.slice(3).some((name) => filters[name])
+  const views = useViews(filters)
+  const isOpen = !views.current && MORE_FILTERS.some((name) => filters[name])
   return (
     <div className={css.filters}>
       <Choice
@@ -188,20 +159,19 @@ function FilterBar({ filters, set }: FilterProps) {
         onChange={(next) => set({ kind: next === 'all' ? '' : next, status: '' })}
       />
       <div className={css.selects}>
-        {kind && (
-          <Select
-            aria-label={words.state}
-            value={filters.status ?? ''}
-            onChange={({ target }) => set({ status: target.value })}
-          >
-            <option value="">{text.anyState}</option>
-            {statesOf(kind, words).map(([status, name]) => (
-              <option key={status} value={status}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        )}
+        <ViewSelect views={views} set={set} />
+        <Select
+          aria-label={words.state}
+          value={filters.status ?? ''}
+          onChange={({ target }) => set({ status: target.value })}
+        >
+          <option value="">{text.anyState}</option>
+          {statesOf(kind, words).map(([status, name]) => (
+            <option key={status} value={status}>
+              {name}
+            </option>
+          ))}
+        </Select>
         <Select
           aria-label={text.period}
           value={period ?? (filters.from || filters.to ? 'other' : '')}
@@ -216,25 +186,27 @@ function FilterBar({ filters, set }: FilterProps) {
           <option value="month">{text.month}</option>
           {!period && (filters.from || filters.to) && <option value="other">{text.other}</option>}
         </Select>
+        <ViewButton views={views} filters={filters} />
       </div>
       <details className={css.moreFilters} open={isOpen}>
         <summary>{text.moreFilters}</summary>
-        <MoreFilters key={JSON.stringify(filters)} filters={filters} set={set} />
+        <MoreFilters filters={filters} set={set} />
       </details>
     </div>
   )
+}
+
+/** As they are typed: amounts in reais. */
+function draftOf(filters: Filters): Filters {
+  const shown = (cents: string | undefined) => (cents === undefined ? '' : amountText(Number(cents)))
+  return { ...filters, min_cents: shown(filters.min_cents), max_cents: shown(filters.max_cents) }
 }
 
 /** Applied together: each change of the address is a request, and one of a document leaves an audit row. */
 function MoreFilters({ filters, set }: FilterProps) {
   const words = useWords()
   const text = words.payments
-  const shown = (cents: string | undefined) => (cents === undefined ? '' : amountText(Number(cents)))
-  const [draft, setDraft] = useState<Filters>({
-    ...filters,
-    min_cents: shown(filters.min_cents),
-    max_cents: shown(filters.max_cents),
-  })
+  const [draft, setDraft] = useDraft(draftOf(filters))
   const input = (name: keyof Filters, more: { type?: string; maxLength?: number; inputMode?: 'decimal' } = {}) => ({
     ...more,
     value: draft[name] ?? '',

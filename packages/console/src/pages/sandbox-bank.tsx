@@ -251,10 +251,10 @@ export function Behavior() {
     scope: { id: 'behavior' },
     mutationFn: (body: Partial<BankBehavior>) =>
       call<(typeof sandboxEndpoints)['changeBankBehavior']>('PUT', '/operator/sandbox/behavior', { body }),
-    onSuccess: (behavior) => {
-      client.setQueryData(queryKey, behavior)
-      announce(text.changed)
-    },
+    // At once: a list that shows the old value meanwhile cannot be gone through with arrows.
+    onMutate: (body) => client.setQueryData(queryKey, (before) => before && { ...before, ...body }),
+    onSuccess: () => announce(text.changed),
+    onError: () => client.invalidateQueries({ queryKey }),
   })
   const isGood = data && Object.entries(GOOD).every(([name, value]) => data[name as keyof BankBehavior] === value)
   return (
@@ -266,11 +266,14 @@ export function Behavior() {
       {error && <ErrorNotice error={error} onRetry={() => refetch()} />}
       {!error && !data && <Waiting lines={4} />}
       {data && <BehaviorFields behavior={data} isOff={whyNot !== undefined} change={change.mutate} />}
-      {whyNot && <p className={css.quiet}>{whyNot}</p>}
       {change.error && <ErrorNotice error={change.error} />}
-      {data && !isGood && (
+      {data && (
         <div>
-          <Button whyNot={whyNot} isBusy={change.isPending} onClick={() => change.mutate(GOOD)}>
+          <Button
+            whyNot={whyNot ?? (isGood ? text.isGood : undefined)}
+            isBusy={change.isPending}
+            onClick={() => change.mutate(GOOD)}
+          >
             {text.good}
           </Button>
         </div>

@@ -106,13 +106,13 @@ export function RotateDialog({ id, onClose }: DialogProps) {
   })
   if (data) {
     return (
-      <Dialog title={text.secretTitle} onClose={onClose}>
+      <Dialog key="made" title={text.secretTitle} onClose={onClose}>
         <SecretOnce secret={data.secret} hint={text.secretUse} onStored={onClose} />
       </Dialog>
     )
   }
   return (
-    <Dialog title={text.rotateTitle} onClose={onClose}>
+    <Dialog key="make" title={text.rotateTitle} onClose={onClose}>
       <div className={css.form}>
         <p>{text.rotateHint}</p>
         <Field label={text.overlap}>

@@ -137,13 +137,13 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   }
   if (data) {
     return (
-      <Dialog title={text.secretTitle} onClose={onClose}>
+      <Dialog key="made" title={text.secretTitle} onClose={onClose}>
         <SecretOnce secret={data.secret} hint={text.secretUse} onStored={onClose} />
       </Dialog>
     )
   }
   return (
-    <Dialog title={text.addTitle} onClose={onClose}>
+    <Dialog key="make" title={text.addTitle} onClose={onClose}>
       <form onSubmit={submit} className={css.form}>
         <Field label={text.url} hint={mode === 'production' ? text.urlHint : text.urlHintInSandbox}>
           {(props) => (

@@ -75,10 +75,16 @@ export function Ago({ at }: { readonly at: string | null }) {
   )
 }
 
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ReactNode])[]
+  /** Ids have columns in which they stand in one line. */
+  readonly of?: 'ids'
+}
+
 /** Names with their values; those without a value are left out. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+export function Facts({ facts, of }: FactsProps) {
   return (
-    <dl className={css.facts}>
+    <dl className={css.facts} data-of={of}>
       {facts.map(([name, value]) =>
         value === null || value === undefined || value === '' || value === false ? null : (
           <div key={name}>

@@ -41,3 +41,38 @@ export function useRowKeys(): void {
     return () => removeEventListener('keydown', onKey)
   }, [])
 }
+
+/** Parts of a page that can have the focus when what had it in them is gone. */
+const PLACES = 'section, article, main, dialog'
+
+/**
+ * Keeps the focus where it was when what had it is removed or hidden, as a button is after an order that ends what it stands
+ * beside: the part of the page around it has the focus then, and Tab goes on there.
+ */
+export function useKeptFocus(): void {
+  useEffect(() => {
+    let last: Element | undefined
+    let places: HTMLElement[] = []
+    const remember = ({ target }: FocusEvent) => {
+      last = target as Element
+      places = []
+      for (let place = last.closest<HTMLElement>(PLACES); place; place = place.parentElement?.closest(PLACES) ?? null) {
+        places.push(place)
+      }
+    }
+    const keep = () => {
+      if (document.activeElement !== document.body || last?.checkVisibility() !== false) return
+      const place = places.find((one) => one.checkVisibility())
+      last = undefined
+      if (place && !place.hasAttribute('tabindex')) place.tabIndex = -1
+      place?.focus({ preventScroll: true })
+    }
+    const observer = new MutationObserver(keep)
+    observer.observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['open'] })
+    addEventListener('focusin', remember)
+    return () => {
+      observer.disconnect()
+      removeEventListener('focusin', remember)
+    }
+  }, [])
+}

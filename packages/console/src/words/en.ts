@@ -110,7 +110,7 @@ const errors: Words['errors'] = {
   pix_code_in_use: 'Another payout of this Pix code is open or done.',
   not_possible_in_state: 'Not allowed in the current state.',
   approver_not_independent: 'The person who requested or proposed it cannot approve it. Another person is needed.',
-  api_key_deactivated: 'The API key that asked for this payout was deactivated. Refuse it.',
+  api_key_deactivated: 'The API key or the person that asked for this payout was deactivated. Refuse it.',
   case_changed:
     'The case changed while you decided. Nothing was done, and what you typed is still here: check it and decide again.',
   proposal_void: 'The proposal is void.',
@@ -232,6 +232,24 @@ const payments: Words['payments'] = {
   week: 'Last 7 days',
   month: 'Last 30 days',
   other: 'Chosen period',
+  views: {
+    label: 'Saved views',
+    everybody: 'Ready',
+    own: 'Yours, in this browser',
+    ready: {
+      paidToday: 'Charges paid today',
+      failedToday: 'Payouts that failed today',
+      unknown: 'No answer from the bank',
+    },
+    save: 'Save view',
+    saveNow: 'Save',
+    saved: 'The view is kept in this browser.',
+    delete: 'Delete view',
+    deleted: 'The view is deleted. Its filters still apply.',
+    name: 'Name',
+    nameHint: 'Kept in this browser alone, for you. A view of the same name is replaced.',
+    notOfPeople: 'CPF, CNPJ and Pix keys are not kept.',
+  },
   moreFilters: 'More filters',
   from: 'Created from',
   to: 'Created until',
@@ -281,8 +299,9 @@ const payment: Words['payment'] = {
     expiresAt: 'Expires at',
     externalId: 'External id',
     endToEndId: 'E2E id',
-    transactionId: 'txid',
-    orderId: 'Id at the bank',
+    txid: 'txid',
+    bankId: 'Id at the bank',
+    orderId: 'Order id',
     id: 'Id at Pixgate',
   },
   actions: { refund: 'Refund', cancel: 'Cancel charge' },
@@ -426,6 +445,9 @@ const approvals: Words['approvals'] = {
   until: 'Can be approved until',
   count: 'Approvals',
   of: (count, wanted) => `${count} of ${wanted}`,
+  approvers: 'Who may approve',
+  stuck: (missing) =>
+    `${missing === 1 ? 'One more person who may approve is missing' : `${missing} more people who may approve are missing`}. It takes somebody active with the role approver, who neither ordered the payout nor created the key. Without an approval in time nothing is sent, and the amount goes back to the balance.`,
 }
 
 const sandbox: Words['sandbox'] = {
@@ -529,6 +551,7 @@ const sandbox: Words['sandbox'] = {
     title: 'How the bank behaves',
     hint: 'For what is asked of it from now on. A restart makes it a good bank again.',
     good: 'Make it a good bank',
+    isGood: 'It is one.',
     changed: 'The bank behaves differently now.',
     cashIn: 'New charges',
     cashOut: 'Payouts',
@@ -641,7 +664,7 @@ const people: Words['people'] = {
   deactivate: 'Deactivate',
   deactivateTitle: (name) => `Deactivate ${name}`,
   deactivateHint:
-    'Within five seconds their token and sessions stop working, for ever. Their proposals can no longer be approved.',
+    'Within five seconds their token and sessions stop working, for ever. What they proposed or ordered, and still waits, can no longer be approved.',
   deactivated: 'The person is deactivated.',
   sessions: 'Open sessions',
   sessionsHint: 'A session ends after 15 minutes without use, and lasts 12 hours at most.',
@@ -707,6 +730,7 @@ const audit: Words['audit'] = {
     sandbox: 'Sandbox',
     'trip-wire': 'Comparison with the bank',
     'database-watch': 'Watch of the database',
+    'daily-close': 'Daily close',
   },
   actions: {
     'operator.logged_in': 'Used the token',

@@ -145,7 +145,7 @@ const errors = {
   pix_code_in_use: 'Outro pagamento deste código Pix está em andamento ou concluído.',
   not_possible_in_state: 'Ação não permitida no status atual.',
   approver_not_independent: 'Quem pediu ou propôs não pode aprovar. É preciso outra pessoa.',
-  api_key_deactivated: 'A chave de API que pediu este pagamento foi desativada. Recuse-o.',
+  api_key_deactivated: 'A chave de API ou a pessoa que pediu este pagamento foi desativada. Recuse-o.',
   case_changed:
     'O caso mudou enquanto você decidia. Nada foi feito, e o que você digitou continua aqui: confira e decida de novo.',
   proposal_void: 'A proposta não vale mais.',
@@ -267,6 +267,24 @@ const payments = {
   week: 'Últimos 7 dias',
   month: 'Últimos 30 dias',
   other: 'Período escolhido',
+  views: {
+    label: 'Filtros salvos',
+    everybody: 'Prontos',
+    own: 'Seus, neste navegador',
+    ready: {
+      paidToday: 'Cobranças pagas hoje',
+      failedToday: 'Pagamentos que falharam hoje',
+      unknown: 'Sem resposta do banco',
+    },
+    save: 'Salvar filtros',
+    saveNow: 'Salvar',
+    saved: 'Filtros salvos neste navegador.',
+    delete: 'Excluir filtro salvo',
+    deleted: 'Filtro salvo excluído. Os filtros continuam aplicados.',
+    name: 'Nome',
+    nameHint: 'Fica só neste navegador, para você. O mesmo nome substitui o anterior.',
+    notOfPeople: 'CPF, CNPJ e chave Pix não são guardados.',
+  },
   moreFilters: 'Mais filtros',
   from: 'Criado de',
   to: 'Criado até',
@@ -316,8 +334,9 @@ const payment = {
     expiresAt: 'Expira em',
     externalId: 'ID externo',
     endToEndId: 'ID E2E',
-    transactionId: 'txid',
-    orderId: 'ID no banco',
+    txid: 'txid',
+    bankId: 'ID no banco',
+    orderId: 'ID da ordem',
     id: 'ID no Pixgate',
   },
   actions: { refund: 'Devolver', cancel: 'Cancelar cobrança' },
@@ -461,6 +480,9 @@ const approvals = {
   until: 'Pode ser aprovado até',
   count: 'Aprovações',
   of: (count: number, wanted: number) => `${count} de ${wanted}`,
+  approvers: 'Quem pode aprovar',
+  stuck: (missing: number) =>
+    `${missing === 1 ? 'Falta uma pessoa que possa' : `Faltam ${missing} pessoas que possam`} aprovar. Só aprova quem está ativo, tem o papel de aprovação e não pediu o pagamento nem criou a chave. Sem aprovação no prazo, nada é enviado e o valor volta ao saldo.`,
 }
 
 const sandbox = {
@@ -568,6 +590,7 @@ const sandbox = {
     title: 'Como o banco se comporta',
     hint: 'Vale para o que for pedido a partir de agora. Ao reiniciar, o banco volta ao comportamento normal.',
     good: 'Voltar ao comportamento normal',
+    isGood: 'Ele já é o normal.',
     changed: 'O banco mudou de comportamento.',
     cashIn: 'Cobranças novas',
     cashOut: 'Pagamentos',
@@ -687,7 +710,7 @@ const people = {
   deactivate: 'Desativar',
   deactivateTitle: (name: string) => `Desativar ${name}`,
   deactivateHint:
-    'Em até cinco segundos o token e as sessões param de valer, para sempre. As propostas da pessoa deixam de poder ser aprovadas.',
+    'Em até cinco segundos o token e as sessões param de valer, para sempre. O que a pessoa propôs ou pediu, e ainda espera, deixa de poder ser aprovado.',
   deactivated: 'Pessoa desativada.',
   sessions: 'Sessões abertas',
   sessionsHint: 'Uma sessão termina depois de 15 minutos sem uso e dura no máximo 12 horas.',
@@ -753,6 +776,7 @@ const audit = {
     sandbox: 'Sandbox',
     'trip-wire': 'Conferência com o banco',
     'database-watch': 'Vigia do banco de dados',
+    'daily-close': 'Fechamento diário',
   },
   actions: {
     'operator.logged_in': 'Usou o token',

@@ -22,7 +22,7 @@ export const PAGES = [
 export const ADMINISTRATION = ['/keys', '/people', '/limits', '/audit', '/system', '/sandbox']
 
 /** The first button that opens a dialog of a page, by its place. */
-const DIALOGS: Readonly<Record<string, string>> = {
+export const DIALOGS: Readonly<Record<string, string>> = {
   '/keys': 'main header button',
   '/people': 'main header button',
   '/limits': 'main section button',

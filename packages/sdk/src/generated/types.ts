@@ -108,14 +108,16 @@ export interface Approval {
   readonly description: string | null
   readonly paymentType: PaymentType
   readonly recipient: ApprovalRecipient
-  /** The API key that asked for it */
+  /** The API key that asked for it, or the operator who ordered it at the console of the sandbox */
   readonly apiKeyId: string | null
-  /** Instant at which that key was deactivated: its requests can no longer be approved */
+  /** Instant at which that key or operator was deactivated: their requests can no longer be approved */
   readonly apiKeyDeactivatedAt: string | null
   /** How many operators it takes; 0: it needs none */
   readonly approvalsWanted: number
   /** The operators who have approved it, and are approvers still */
   readonly approvedBy: readonly string[]
+  /** The approvers who may approve it now: active, and independent of who asked for it and of who has approved it. Fewer than are wanted still: nobody can complete it, until an admin makes an approver */
+  readonly approvableBy: readonly PossibleApprover[]
   readonly createdAt: string
   /** From then on it is given back */
   readonly approvableUntil: string
@@ -1450,7 +1452,7 @@ export interface ListEntriesQuery {
 }
 
 export interface ListEventsQuery {
-  /** `nextCursor` of the page before */
+  /** `nextCursor` of the page before; `djE6MDo` stands before the first event */
   readonly cursor?: string | undefined
   /** How many items a page has */
   readonly limit?: number | undefined
@@ -1881,6 +1883,11 @@ export interface PayCashInRequest {
 export type PaymentType = 'key' | 'qrcode'
 
 export type PixKeyType = 'cpf' | 'cnpj' | 'email' | 'phone' | 'evp'
+
+export interface PossibleApprover {
+  readonly id: string
+  readonly name: string
+}
 
 /** Every error: RFC 9457, with a stable `code` to decide on. */
 export interface Problem {

@@ -11,6 +11,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Caller } from '../platform/http/handler.ts'
+import { isUuid } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import { type NetworkList, networkList } from '../platform/networks.ts'
 
@@ -285,17 +286,19 @@ export function markAllKeysDeactivated(queries: Queries, nowMs: number) {
   return queries.rows(deactivateAllKeysStatement, [instantParameter(nowMs)])
 }
 
-const keysDeactivatedAtStatement = statement<[ids: readonly string[]], { id: string; deactivatedAt: number | null }>(
-  'access.keys_deactivated_at',
-  `SELECT id, deactivated_at AS "deactivatedAt" FROM credential WHERE kind = 'api_key' AND id = ANY ($1::uuid[])`,
+const deactivatedAtStatement = statement<[ids: readonly string[]], { id: string; deactivatedAt: number | null }>(
+  'access.deactivated_at',
+  `SELECT id, deactivated_at AS "deactivatedAt" FROM credential WHERE id = ANY ($1::uuid[])`,
 )
 
-/** Deactivation times by key id, epoch milliseconds; `null` for active keys. */
-export async function keysDeactivatedAt(
+/** Deactivation times by id of an API key or operator, epoch milliseconds; `null` for active ones. */
+export async function deactivatedAt(
   queries: Queries,
-  ids: readonly string[],
+  callers: readonly string[],
 ): Promise<ReadonlyMap<string, number | null>> {
-  const rows = ids.length === 0 ? [] : await queries.rows(keysDeactivatedAtStatement, [ids])
+  // The administrative token has a name, and is never deactivated.
+  const ids = callers.filter(isUuid)
+  const rows = ids.length === 0 ? [] : await queries.rows(deactivatedAtStatement, [ids])
   return new Map(rows.map(({ id, deactivatedAt }) => [id, deactivatedAt]))
 }
 

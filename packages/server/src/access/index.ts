@@ -11,7 +11,7 @@ import {
   createOperatorAuthenticator,
   createOperatorAuthorizer,
 } from './authenticate.ts'
-import { createCredentialCache, createLastUsed, keysDeactivatedAt, type Mode, markUsed } from './credentials.ts'
+import { createCredentialCache, createLastUsed, deactivatedAt, type Mode, markUsed } from './credentials.ts'
 import { allOperators, deactivationCount, hasAdmin } from './operators.ts'
 import { createRefusalReports, type OnRefused } from './refusals.ts'
 
@@ -59,8 +59,8 @@ export function createAccessModule(options: AccessOptions) {
      * @throws DatabaseUnavailable
      */
     deactivationCount: () => deactivationCount(database),
-    /** Deactivation times by key id; `null` for active keys. @throws DatabaseUnavailable */
-    keysDeactivatedAt: (ids: readonly string[]) => keysDeactivatedAt(database, ids),
+    /** Deactivation times by id of an API key or operator; `null` for active ones. @throws DatabaseUnavailable */
+    deactivatedAt: (ids: readonly string[]) => deactivatedAt(database, ids),
     /** @source rules#api-keys.11, rules#operators.4 */
     writeLastUsed: lastUsed.flush,
   }

@@ -87,10 +87,13 @@ export function assertMaySay(cashOut: CashOut, input: ApprovalInput, nowMs: numb
 
 /**
  * @throws not_possible_in_state (409) not waiting for an approval, or too late · api_key_deactivated (409) ·
- * insufficient_role (403) no longer an approver · approver_not_independent (403) created the API key, was created by
- * its creator, or approved before
+ * insufficient_role (403) no longer an approver · approver_not_independent (403)
  */
-function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated }: Approved, nowMs: number): void {
+function assertMayApprove(
+  cashOut: CashOut,
+  { approver, people, isRequesterDeactivated }: Approved,
+  nowMs: number,
+): void {
   const { approval } = cashOut.facts
   if (!isAwaitingApproval(cashOut) || !approval) {
     throw new Refusal('not_possible_in_state', { message: 'the payout is not waiting for an approval' })
@@ -100,9 +103,14 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
       message: 'the deadline of the approval has passed',
     })
   }
-  if (isKeyDeactivated) throw new Refusal('api_key_deactivated')
+  if (isRequesterDeactivated) throw new Refusal('api_key_deactivated')
   const person = people.find(({ id }) => id === approver.actor)
   if (person === undefined || !isApprover(person)) throw new Refusal('insufficient_role')
+  if (!isIndependent(person, approval, people)) throw new Refusal('approver_not_independent')
+}
+
+/** Whether somebody did not create the API key, was not created by its creator, and has not approved before. */
+function isIndependent(person: Person, approval: Approval, people: readonly Person[]): boolean {
   const others = [...(approval.keyMadeBy === null ? [] : [approval.keyMadeBy]), ...countedApprovers(approval, people)]
   // The creator of an approver has seen the approver's token.
   const isDependent = (id: string) => {
@@ -110,7 +118,7 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
     const hasMade = other !== undefined && isCreatedBy(other, person.id, people)
     return hasMade || isSamePerson(person, id, people) || isCreatedBy(person, id, people)
   }
-  if (others.some(isDependent)) throw new Refusal('approver_not_independent')
+  return !others.some(isDependent)
 }
 
 /** @source rules#cash-out.approval.6 */
@@ -136,7 +144,8 @@ export type ApprovalInput =
       readonly people: readonly Person[]
       /** Counter of deactivations, read before these. */
       readonly deactivationCount: bigint
-      readonly isKeyDeactivated: boolean
+      /** The API key, or the operator who ordered it at the console, was deactivated. */
+      readonly isRequesterDeactivated: boolean
       /** The QR code as decoded now; `null` if it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
     }
@@ -153,7 +162,7 @@ export interface Holders {
   readonly people: () => Promise<readonly Person[]>
   /** Counter of deactivations; read it before the holders. */
   readonly version: () => Promise<bigint>
-  readonly keysDeactivatedAt: AccessModule['keysDeactivatedAt']
+  readonly deactivatedAt: AccessModule['deactivatedAt']
 }
 
 /** Refunds need no approval, but can be refused like payouts. */
@@ -201,8 +210,8 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
         context.live,
         ({ people, deactivationCount, ...now }) => {
           if (!approved) return { on: 'operator.refused', ...said }
-          const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
-          return { on: 'operator.approved', ...said, people, deactivationCount, isKeyDeactivated, ...code }
+          const isRequesterDeactivated = requesterDeactivatedAt(cashOut, now) !== null
+          return { on: 'operator.approved', ...said, people, deactivationCount, isRequesterDeactivated, ...code }
         },
       )
       if (!after) throw new Refusal('not_found')
@@ -283,20 +292,29 @@ interface HoldersNow {
   readonly deactivatedAt: ReadonlyMap<string, number | null>
 }
 
-async function holdersNow(cashOuts: readonly CashOut[], { people, keysDeactivatedAt }: Holders): Promise<HoldersNow> {
-  const keys = cashOuts.flatMap(({ facts }) => facts.madeBy?.caller ?? [])
-  return { people: await people(), deactivatedAt: await keysDeactivatedAt(keys) }
+async function holdersNow(cashOuts: readonly CashOut[], { people, deactivatedAt }: Holders): Promise<HoldersNow> {
+  const requesters = cashOuts.flatMap(({ facts }) => facts.madeBy?.caller ?? [])
+  return { people: await people(), deactivatedAt: await deactivatedAt(requesters) }
 }
 
-function keyDeactivatedAt({ facts }: CashOut, { deactivatedAt }: Pick<HoldersNow, 'deactivatedAt'>): number | null {
+function requesterDeactivatedAt(
+  { facts }: CashOut,
+  { deactivatedAt }: Pick<HoldersNow, 'deactivatedAt'>,
+): number | null {
   return deactivatedAt.get(facts.madeBy?.caller ?? '') ?? null
+}
+
+/** People who may approve it now. */
+function approversOf({ facts: { approval } }: CashOut, { people }: Pick<HoldersNow, 'people'>): readonly Person[] {
+  return approval ? people.filter((one) => isApprover(one) && isIndependent(one, approval, people)) : []
 }
 
 /** @source rules#cash-out.approval.5 */
 function approvalView(cashOut: CashOut, now: HoldersNow): View {
   const { id, status, externalId, valueCents, detail, facts, createdAt } = cashOut
   const { name, document, pixKey } = detail.recipient
-  const deactivatedAt = keyDeactivatedAt(cashOut, now)
+  const deactivatedAt = requesterDeactivatedAt(cashOut, now)
+  const approvers = deactivatedAt === null && isAwaitingApproval(cashOut) ? approversOf(cashOut, now) : []
   return {
     id,
     status,
@@ -305,10 +323,11 @@ function approvalView(cashOut: CashOut, now: HoldersNow): View {
     description: detail.description,
     paymentType: detail.paymentType,
     recipient: { name, document: maskReported(document), statedBy: detail.qrCode ? 'bank' : 'client', pixKey },
-    apiKeyId: facts.madeBy?.caller ?? null,
+    apiKeyId: facts.madeBy !== undefined && isUuid(facts.madeBy.caller) ? facts.madeBy.caller : null,
     apiKeyDeactivatedAt: deactivatedAt === null ? null : new Date(deactivatedAt).toISOString(),
     approvalsWanted: facts.approval?.wanted ?? 0,
     approvedBy: facts.approval ? countedApprovers(facts.approval, now.people) : [],
+    approvableBy: approvers.map(({ id, name }) => ({ id, name })),
     createdAt: new Date(createdAt).toISOString(),
     approvableUntil: new Date(approvalDeadline(cashOut)).toISOString(),
   }

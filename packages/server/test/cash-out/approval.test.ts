@@ -119,7 +119,7 @@ test('[cash-out.approval.10] the approval of whoever is no active approver any m
 test('[cash-out.approval.3] what a key that was deactivated asked for is not approved; it can be refused', async (t) => {
   const { payOut, approve, refuse, claim } = await office(t)
   const waiting = await payOut(50_00n, { keyMadeBy: MAKER })
-  assert.equal(await codeOf(approve(waiting, APPROVER, { isKeyDeactivated: true })), 'api_key_deactivated')
+  assert.equal(await codeOf(approve(waiting, APPROVER, { isRequesterDeactivated: true })), 'api_key_deactivated')
   assert.equal(await claim(waiting), 'IGNORED')
   assert.equal((await refuse(waiting))?.status, 'RELEASED')
 })

@@ -29,7 +29,7 @@ test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a fai
     ids,
     terms: TERMS,
     bounds: BOUNDS,
-    holders: { people: async () => [], version: async () => 1n, keysDeactivatedAt: async () => new Map() },
+    holders: { people: async () => [], version: async () => 1n, deactivatedAt: async () => new Map() },
     refunds: { get: async () => undefined, refuse: async () => undefined },
     onReserved: () => woken++,
   })

@@ -160,7 +160,7 @@ export const INPUTS = {
     reason: 'checked',
     people: [person(APPROVER.actor, APPROVER.actorName)],
     deactivationCount: 1n,
-    isKeyDeactivated: false,
+    isRequesterDeactivated: false,
   },
   'operator.refused': { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' },
 } as const satisfies Readonly<Record<CashOutInput['on'], CashOutInput>>

@@ -196,7 +196,7 @@ async function assertCsv(
   const charge = data.find(({ externalId }: Answer['body']) => externalId === '0001234')
   assert.partialDeepStrictEqual(paid, {
     ...{ Tipo: 'Pix recebido', Nome: 'João D’Ávila', Documento: charge.payerDocument },
-    ...{ 'ID E2E': charge.endToEndId, 'ID externo': '0001234', txid: await pix.orderIdOf(charge.id) },
+    ...{ 'ID E2E': charge.endToEndId, 'ID externo': '0001234', txid: charge.providerTransactionId },
   })
   assert.match(paid?.Documento ?? '', /^\*\*\*\.\d{3}\.\d{3}-\*\*$/)
   const returns = rows.filter((row) => row['ID da devolução'] !== '').map(({ Tipo }) => Tipo)

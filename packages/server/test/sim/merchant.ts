@@ -133,7 +133,7 @@ export function operate(world: World, process: SimulatedProcess): Promise<unknow
     reason: REASON,
     people: [personAt(0), personAt(1)],
     deactivationCount: 1n,
-    isKeyDeactivated: false,
+    isRequesterDeactivated: false,
     ...(chance.bool(0.1) ? { code: null } : {}),
   }
   return process.cashOutCommands.approve(operation as CashOut, input as never, LIVE)

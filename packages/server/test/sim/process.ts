@@ -76,7 +76,7 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
     onReserved: nothing,
   }
   const refunds = createRefundInModule({ ...shared, terms })
-  const holders = { people: async () => [], keysDeactivatedAt: async () => new Map() }
+  const holders = { people: async () => [], deactivatedAt: async () => new Map() }
   let failure: { readonly reason: unknown } | undefined
   const onFailure = (reason: unknown) => {
     failure = { reason }

@@ -10,6 +10,7 @@ import {
   eventExamples,
   eventSchemas,
   eventTypes,
+  FIRST_CURSOR,
   limits,
   neededRoles,
   PUBLISHED,
@@ -246,7 +247,7 @@ const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ConstructorParameters<typeof Re
     existing: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', status: 'PENDING', samePayload: true },
   },
   events_erased: { readFrom: { cursor: CURSOR_EXAMPLE, position: 1_043 } },
-  cursor_unknown: { readFrom: { cursor: 'djE6MDo', position: 1 } },
+  cursor_unknown: { readFrom: { cursor: FIRST_CURSOR, position: 1 } },
   partner_refused: { existing: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', status: 'FAILED' } },
 }
 
