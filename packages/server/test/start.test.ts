@@ -59,7 +59,7 @@ test('[health.3] [config.10] a start that is refused leaves nothing open at the 
   const stops: Stop[] = []
   await start('api', { ...configured(url), port: 0 }, dependencies, stops)
   for (const stop of stops.splice(0).reverse()) await stop()
-  const wrong = configured(url, 'another key of 32 characters, or more than that')
+  const wrong = { ...configured(url, 'another key of 32 characters, or more than that'), port: 0 }
   await assert.rejects(start('api', wrong, dependencies, stops), /PIXGATE_ENCRYPTION_KEY is not the one/)
   assert.deepEqual(stops, [])
   await connectionsEnd(url, 'pixgate %')
