@@ -14,6 +14,11 @@ const { env } = process
 const url = env.PIXGATE_URL ?? 'http://127.0.0.1:8080'
 const [MINUTE_MS, DAY_MS, NIGHT_MS] = [60_000, 86_400_000, 6 * 3_600_000]
 
+if (!(await fetch(`${url}/healthz`).catch(() => undefined))?.ok) {
+  console.error(`${url} does not answer: run npm start in another terminal, or set PIXGATE_URL`)
+  process.exit(1)
+}
+
 async function sandboxKey(): Promise<string> {
   const secrets = await readFile(join(env.PIXGATE_DATA_DIR ?? '.pixgate', 'sandbox-secrets.json'), 'utf8')
   const operator = new PixgateOperator({ url, token: JSON.parse(secrets).adminToken })

@@ -70,10 +70,11 @@ function foldersOf(name: (typeof PUBLISHED)[number]): Readonly<Record<string, st
   return { ...Object.fromEntries(own), ...(name === 'server' && BUILT) }
 }
 
-/** Files that are not compiled, such as SQL and styles. */
+/** Files that are not compiled, such as SQL and styles. Of JSON, the compiler has written what is imported. */
 function copyFiles(from: string, to: string): void {
   if (!existsSync(from)) throw new Error(`${from} is missing: run npm run prepare`)
-  const filter = (path: string) => extname(path) !== '.ts'
+  const filter = (path: string, copy: string) =>
+    extname(path) !== '.ts' && !(extname(path) === '.json' && existsSync(copy))
   cpSync(from, to, { recursive: true, force: false, errorOnExist: true, filter })
 }
 

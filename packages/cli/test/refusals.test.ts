@@ -46,6 +46,8 @@ test('[cli.2] a lost answer is exit code 6, with the command that finds out', as
   const { exitCode, command } = json(lost.stderr).error
   assert.deepEqual([words, lost.code, exitCode], [`${CREATE} --json`, 6, 6])
   assert.equal(command, 'pixgate charge list --external-id order-1')
+  const story = json((await pixgate('pixgate trigger cash-in.paid --json')).stderr).error
+  assert.match(story.command, /^pixgate find story-/)
 })
 
 test('[cli.2] a payout that has not ended is exit code 6, and one that failed is 1', async (t) => {

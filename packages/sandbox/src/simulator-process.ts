@@ -33,7 +33,8 @@ const DEFAULT_PORT = 8_081
  * @throws Error if it does not start
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const port = options.simulatorPort ?? (await freePort(DEFAULT_PORT))
+  const isOurs = new URL(options.eventsUrl).port === String(DEFAULT_PORT)
+  const port = options.simulatorPort ?? (await freePort(isOurs ? DEFAULT_PORT + 1 : DEFAULT_PORT))
   const child = spawn(process.execPath, [PROGRAM], {
     // Its standard input is a pipe that closes when this process exits. Its warnings go to this process's log.
     stdio: ['pipe', 'pipe', 'pipe'],

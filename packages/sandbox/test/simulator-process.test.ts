@@ -10,6 +10,17 @@ import { callsTo, chargeBy, TOKEN } from '../../bank-simulator/test/support/bank
 import { openLog } from '../src/log.ts'
 import { startSimulator } from '../src/simulator-process.ts'
 
+test('[config.10] the simulated bank leaves its usual port to the service', async (t) => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'pixgate-simulator-'))
+  t.after(() => rm(dataDirectory, { recursive: true, force: true }))
+  const logger = openLog('info', new PassThrough() as unknown as NodeJS.WriteStream)
+  const secrets = { partnerToken: TOKEN, partnerSecret: 'the secret' }
+  const eventsUrl = 'http://127.0.0.1:8081'
+  const simulator = await startSimulator({ dataDirectory, simulatorPort: undefined, ...secrets, eventsUrl, logger })
+  t.after(() => simulator.stop())
+  assert.notEqual(new URL(simulator.url).port, '8081')
+})
+
 test('[logs.3] a warning of the simulated bank is a line of the log', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'pixgate-simulator-'))
   t.after(() => rm(dataDirectory, { recursive: true, force: true }))

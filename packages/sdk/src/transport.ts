@@ -162,7 +162,10 @@ export class Transport {
         detail: 'url, or PIXGATE_URL, must be an http(s) address',
       })
     if (!/^[!-~]+$/.test(settings.token))
-      throw this.error('invalid_argument', { operation: 'token', detail: 'the API key, or the token, is missing' })
+      throw this.error('invalid_argument', {
+        operation: 'token',
+        detail: 'no secret: set PIXGATE_API_KEY (operators PIXGATE_ADMIN_TOKEN), or pass it',
+      })
     this.#url = url.replace(/\/+$/, '')
   }
 
@@ -308,7 +311,7 @@ export class Transport {
       }
       return response.ok ? await answerOf(response, isFile, externalId) : await this.#refusalOf(response)
     } catch (cause) {
-      return failureOf(cause, signal, deadline)
+      return failureOf(cause, url, signal, deadline)
     }
   }
 
@@ -379,7 +382,7 @@ function problemOf(text: string): Problem | undefined {
   return typeof problem?.code === 'string' && typeof problem.detail === 'string' ? problem : undefined
 }
 
-function failureOf(cause: unknown, signal: AbortSignal | undefined, deadline: AbortSignal): Failed {
+function failureOf(cause: unknown, url: string, signal: AbortSignal | undefined, deadline: AbortSignal): Failed {
   if (signal?.aborted)
     return { code: 'aborted', detail: 'the call was aborted', isOpen: true, isTransient: false, cause }
   if (deadline.aborted) return { code: 'timeout', detail: 'no answer in time', isOpen: true, isTransient: true, cause }
@@ -387,7 +390,7 @@ function failureOf(cause: unknown, signal: AbortSignal | undefined, deadline: Ab
   const isOpen = !NOT_SENT.includes(code ?? '')
   return {
     code: 'connection_failed',
-    detail: `the connection failed${code ? ` (${code})` : ''}`,
+    detail: `the connection to ${new URL(url).origin} failed${code ? ` (${code})` : ''}`,
     isOpen,
     isTransient: true,
     cause,

@@ -1,6 +1,6 @@
 import type { CashIn, CashOut, Cents, Pixgate, RefundIn } from '@pixgate/sdk'
 import type { Command } from '../command.ts'
-import { Failure, usageError } from '../failure.ts'
+import { Failure, failureOf, usageError } from '../failure.ts'
 
 /** An operation of a story, and how it stands. */
 export interface Told {
@@ -29,6 +29,8 @@ export class Teller {
   readonly #signal: AbortSignal
   readonly #say: (step: string) => void
   readonly operations: Told[] = []
+  /** Command that finds the last order. */
+  finds: string | undefined
 
   constructor(pixgate: Pixgate, signal: AbortSignal, say: (step: string) => void) {
     this.#pixgate = pixgate
@@ -36,10 +38,16 @@ export class Teller {
     this.#say = say
   }
 
+  #newReference(): string {
+    const reference = newExternalId()
+    this.finds = `pixgate find ${reference}`
+    return reference
+  }
+
   async charge(cents: number, description?: string): Promise<string> {
     this.#say(`A charge of R$ ${cents / 100}${description ? ` (${description})` : ''}`)
     const { id } = await this.#pixgate.cashIns.create({
-      externalId: newExternalId(),
+      externalId: this.#newReference(),
       value: cents as Cents,
       ...(description && { description }),
     })
@@ -85,7 +93,10 @@ export class Teller {
     const [balance] = await this.#pixgate.balance.get()
     if (balance && Math.round(balance.amount * 100) >= cents) return
     this.#say(`R$ ${cents / 100} comes in, for what follows`)
-    const { id } = await this.#pixgate.cashIns.create({ externalId: newExternalId(), value: (cents + 10_00) as Cents })
+    const { id } = await this.#pixgate.cashIns.create({
+      externalId: this.#newReference(),
+      value: (cents + 10_00) as Cents,
+    })
     await this.#pixgate.sandbox.pay(id)
     await this.#pixgate.cashIns.waitForEnd(id, { signal: this.#signal })
   }
@@ -93,7 +104,7 @@ export class Teller {
   async payout(cents: number, description?: string, status: CashOut['status'] = 'CONFIRMED'): Promise<string> {
     this.#say(`A payout of R$ ${cents / 100}${description ? ` (${description})` : ''}`)
     const { id } = await this.#pixgate.cashOuts.create({
-      externalId: newExternalId(),
+      externalId: this.#newReference(),
       value: cents as Cents,
       recipient: RECIPIENT,
       ...(description && { description }),
@@ -104,7 +115,7 @@ export class Teller {
 
   async payCode(cents: number): Promise<void> {
     this.#say(`A Pix code is paid with R$ ${cents / 100}`)
-    const order = { externalId: newExternalId(), pixCode: STATIC_CODE, value: cents as Cents }
+    const order = { externalId: this.#newReference(), pixCode: STATIC_CODE, value: cents as Cents }
     const { id } = await this.#pixgate.cashOuts.createFromQrCode(order)
     await this.#becomes('cash_out', id, 'CONFIRMED')
   }
@@ -132,7 +143,7 @@ export class Teller {
 
   async refund(chargeId: string, cents: number, reason?: string, status: RefundIn['status'] = 'CONFIRMED') {
     this.#say(`A refund of R$ ${cents / 100}${reason ? ` (${reason})` : ''}`)
-    const order = { externalId: newExternalId(), refundValue: cents as Cents, ...(reason && { reason }) }
+    const order = { externalId: this.#newReference(), refundValue: cents as Cents, ...(reason && { reason }) }
     const { id } = await this.#pixgate.refunds.create(chargeId, order)
     await this.#becomes('refund_in', id, status)
   }
@@ -181,7 +192,11 @@ export class Teller {
     for (const until = Date.now() + END_MS; !(await holds()); ) {
       this.#signal.throwIfAborted()
       if (Date.now() > until)
-        throw new Failure('the story did not end within a minute', { exit: 'outcomeUnknown', code: 'open' })
+        throw new Failure('the story did not end within a minute', {
+          exit: 'outcomeUnknown',
+          code: 'open',
+          command: this.finds,
+        })
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }
   }
@@ -195,7 +210,9 @@ async function tell(
   say: (step: string) => void,
 ): Promise<readonly Told[]> {
   const teller = new Teller(pixgate, signal, say)
-  await story.tell(teller)
+  await story.tell(teller).catch((error: unknown) => {
+    throw (signal.aborted ? undefined : failureOf(error, teller.finds)) ?? error
+  })
   return teller.operations
 }
 
