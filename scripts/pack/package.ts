@@ -17,13 +17,13 @@ import { ROOT } from '../check/repository.ts'
 /** The packages that others may install, by their folders; each needs only those before it. */
 export const PUBLISHED = ['brcode', 'spec', 'bank-simulator', 'server', 'sandbox', 'sdk', 'cli'] as const
 
-/** They are run: nothing of them has types for others. */
+/** Programs, published without types. */
 const PROGRAMS: readonly string[] = ['server', 'sandbox']
 
-/** Folders of a package that are for the repository alone. */
-const NOT_PACKED = ['test', 'node_modules']
+/** Folders of a package that are published. Others, such as `.pixgate`, may have secrets. */
+const PACKED = ['bin', 'migrations', 'schema', 'src']
 
-/** What `npm run prepare` built of other packages, by the folders where the server looks for it. */
+/** Builds of `npm run prepare`, by their folder in the server's package. */
 const BUILT = { console: 'packages/console/dist', docs: 'packages/docs/dist' }
 
 /** What a `package.json` has of interest here. */
@@ -65,7 +65,7 @@ function manifestIn(folder: string) {
 
 function foldersOf(name: (typeof PUBLISHED)[number]): Readonly<Record<string, string>> {
   const own = readdirSync(join(ROOT, 'packages', name), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !NOT_PACKED.includes(entry.name))
+    .filter((entry) => entry.isDirectory() && PACKED.includes(entry.name))
     .map((entry) => [entry.name, `packages/${name}/${entry.name}`])
   return { ...Object.fromEntries(own), ...(name === 'server' && BUILT) }
 }

@@ -52,7 +52,7 @@ function profilesIn(surroundings: Surroundings): string {
 }
 
 /** @throws Failure if others can read the file */
-function readProfiles(surroundings: Surroundings): Profiles {
+export function readProfiles(surroundings: Surroundings): Profiles {
   const path = profilesIn(surroundings)
   const text = readPrivate(path)
   if (text === undefined) return {}

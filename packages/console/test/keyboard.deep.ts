@@ -103,7 +103,7 @@ const approves: readonly Step[] = [
 
 const ENDPOINT = 'http://127.0.0.1:9999/segundo'
 
-/** What Carla does, who is an admin, and what Bruno does, who approves. */
+/** Stories of Carla, an admin, and Bruno, an approver. */
 const STORIES: readonly (readonly [story: string, who: 'carla' | 'bruno', ...steps: Step[]])[] = [
   ['skips the navigation', 'carla', press('Tab'), on(ptBR.skip), press('Tab'), isInPage],
   ['creates a charge', 'carla', opens(nav.sandbox), on(work.newCharge), writes(ptBR.amount, '150,00'), press('Enter')],

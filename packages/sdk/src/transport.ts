@@ -161,11 +161,15 @@ export class Transport {
         operation: 'url',
         detail: 'url, or PIXGATE_URL, must be an http(s) address',
       })
-    if (!/^[!-~]+$/.test(settings.token))
+    if (!/^[!-~]+$/.test(settings.token)) {
+      const isMissing = settings.token === ''
       throw this.error('invalid_argument', {
         operation: 'token',
-        detail: 'no secret: set PIXGATE_API_KEY (operators PIXGATE_ADMIN_TOKEN), or pass it',
+        detail: isMissing
+          ? 'no secret: set PIXGATE_API_KEY (operators PIXGATE_ADMIN_TOKEN), or pass it'
+          : 'the secret has a space, a line break, or a character that is not ASCII',
       })
+    }
     this.#url = url.replace(/\/+$/, '')
   }
 

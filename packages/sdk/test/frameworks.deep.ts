@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { endOf } from '../../../scripts/test/deploy/installation.ts'
-import { projectWith } from '../../../scripts/test/pack/project.ts'
+import { NPM, projectWith } from '../../../scripts/test/pack/project.ts'
 import { testPort } from '../../server/test/support/port.ts'
 import { exampleEvent, signTestWebhook } from '../src/testing.ts'
 import type { WebhookEvent } from '../src/webhooks.ts'
@@ -26,17 +26,18 @@ const FRAMEWORKS = [
 ]
 
 /** A project with the packed SDK and the frameworks, where the registry can be reached. */
-let project: string | undefined
+let project = ''
 let reason = ''
 test.before(() => {
+  project = projectWith(['sdk'])
   try {
-    project = projectWith(['sdk'], ...FRAMEWORKS)
+    execFileSync('npm', [...NPM, ...FRAMEWORKS], { cwd: project })
     writeFileSync(join(project, 'load.mjs'), 'export const load = (name) => import(name)')
   } catch (error) {
     reason = `the frameworks cannot be installed: ${error}`
   }
 })
-test.after(() => project && rmSync(project, { recursive: true }))
+test.after(() => rmSync(project, { recursive: true, force: true }))
 
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 
@@ -44,7 +45,7 @@ type Handle = (event: WebhookEvent) => unknown
 
 /** A package as the project imports it. */
 async function load(name: string) {
-  const { load } = await import(pathToFileURL(join(project ?? '', 'load.mjs')).href)
+  const { load } = await import(pathToFileURL(join(project, 'load.mjs')).href)
   return load(name)
 }
 
@@ -117,7 +118,7 @@ async function assertReceives(url: string): Promise<string> {
 
 for (const [name, start] of Object.entries(frameworks)) {
   test(`[sdk.11] ${name}`, async (t) => {
-    if (project === undefined) return t.skip(reason)
+    if (reason !== '') return t.skip(reason)
     t.mock.method(console, 'error', () => undefined)
     const handled: string[] = []
     const url = await start(t, ({ event_type, webhookId }) => {
@@ -145,7 +146,7 @@ const NEXT_FILES = {
 }
 
 test('[sdk.11] Next.js, built and started', async (t) => {
-  if (project === undefined) return t.skip(reason)
+  if (reason !== '') return t.skip(reason)
   for (const [path, text] of Object.entries(NEXT_FILES)) {
     mkdirSync(join(project, path, '..'), { recursive: true })
     writeFileSync(join(project, path), text)

@@ -62,7 +62,7 @@ const approval = Type.Object(
       Type.Object({ id: uuid, name: Type.String({ maxLength: limits.nameMaxLength }) }, { title: 'PossibleApprover' }),
       {
         description:
-          'The approvers who may approve it now: active, and independent of who asked for it and of who has approved it. Fewer than are wanted still: nobody can complete it, until an admin makes an approver',
+          'The approvers who may approve it now: active, and independent of the requester and of earlier approvers. Two of them may still exclude each other. If there are fewer than approvals are missing, an admin must create an approver',
       },
     ),
     createdAt: instant,

@@ -58,7 +58,7 @@ export const listEvents = endpoint({
       cursor: Type.Optional(
         Type.String({
           pattern: CURSOR,
-          description: '`nextCursor` of the page before; `djE6MDo` stands before the first event',
+          description: `\`nextCursor\` of the page before; \`${FIRST_CURSOR}\` stands before the first event`,
           examples: [FIRST_CURSOR],
         }),
       ),

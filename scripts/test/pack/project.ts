@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PUBLISHED, packPackage } from '../../pack/package.ts'
 
-/** Of `npm install`. */
+/** Arguments of npm for an installation. */
 export const NPM = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', '--prefer-offline']
 
 /** Packs packages and installs the tarballs. @returns the folder of the project, which was empty */

@@ -116,11 +116,13 @@ const EXAMINATIONS: Readonly<Record<string, Examine>> = {
   address: async ({ settings, signal }) => {
     const { url } = settings
     if (url === undefined) throw usageError('it is missing', 'Set PIXGATE_URL, or run pixgate dev, or pixgate login.')
+    // Used below too: under Node.js 22.12 `any` alone does not keep a time-out alive.
+    const deadline = AbortSignal.timeout(5_000)
     const response = await fetch(`${url.replace(/\/+$/, '')}/readyz`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]),
+      signal: AbortSignal.any([signal, deadline]),
     }).catch(() => undefined)
     if (!response)
-      throw new Failure(`${url} does not answer`, {
+      throw new Failure(`${url} does not answer${deadline.aborted ? ' within 5 s' : ''}`, {
         exit: 'notReachable',
         code: 'unreachable',
         fix: 'Start Pixgate, or correct the address.',

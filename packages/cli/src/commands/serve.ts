@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command, Context, Surroundings } from '../command.ts'
 import { Failure, usageError } from '../failure.ts'
-import { DEFAULT_PROFILE, saveProfile } from '../settings.ts'
+import { DEFAULT_PROFILE, readProfiles, saveProfile } from '../settings.ts'
 
 const BANKS = ['efi', 'api-pix'] as const
 
@@ -30,7 +30,7 @@ const dev: Command = {
   name: 'dev',
   says: 'run a sandbox with the console: server, database and simulated bank, all in .pixgate',
   more: [
-    'Needs Node.js 24. It keeps its address and an API key as the profile dev, which the other commands use by themselves.',
+    'Needs Node.js 24. It keeps its address, an API key and the operator’s token as the profile dev, which the other commands use by themselves.',
     'With --bank the bank is connected like a real one: by API Pix, or as Efí.',
   ],
   options: {
@@ -148,19 +148,37 @@ async function ready(url: string, child: ChildProcess, signal: AbortSignal): Pro
   }
 }
 
-/** Makes an API key and keeps it, so that other commands need no settings. */
+/**
+ * Keeps an API key, so that other commands need no settings: the one of the profile while it is accepted, as the place and
+ * the secret of `listen` belong to it.
+ */
 async function keepProfile(url: string, env: Surroundings['env'], { out, surroundings }: Context): Promise<void> {
   const folder = resolve(surroundings.directory, env.PIXGATE_DATA_DIR || '.pixgate')
   const adminToken: string =
     env.PIXGATE_ADMIN_TOKEN || JSON.parse(await readFile(join(folder, 'sandbox-secrets.json'), 'utf8')).adminToken
   out.hide([adminToken])
-  const { PixgateOperator } = await import('@pixgate/sdk/operator')
-  const { apiKey } = await new PixgateOperator({ url, token: adminToken }).apiKeys.create({ name: 'pixgate dev' })
+  const known = readProfiles(surroundings)[DEFAULT_PROFILE]
+  const isAccepted = known?.url === url && (await accepts(url, known.apiKey))
+  const apiKey = isAccepted ? known.apiKey : await createKey(url, adminToken)
   const path = saveProfile(surroundings, DEFAULT_PROFILE, { url, apiKey, adminToken })
   out.item(
     { url, profile: DEFAULT_PROFILE, path },
     `Ready. In another terminal, in any folder:\n\n  pixgate trigger cash-in.paid\n  pixgate listen --forward-to localhost:3000/pix\n  pixgate open console\n`,
   )
+}
+
+async function accepts(url: string, apiKey: string | undefined): Promise<boolean> {
+  if (apiKey === undefined) return false
+  const { Pixgate } = await import('@pixgate/sdk')
+  return new Pixgate({ url, apiKey }).balance.get().then(
+    () => true,
+    () => false,
+  )
+}
+
+async function createKey(url: string, token: string): Promise<string> {
+  const { PixgateOperator } = await import('@pixgate/sdk/operator')
+  return (await new PixgateOperator({ url, token }).apiKeys.create({ name: 'pixgate dev' })).apiKey
 }
 
 interface Listening {

@@ -26,21 +26,23 @@ const LOOK_MS = 200
 /** Tells a story: orders at Pixgate, and what the bank and the payer do at the sandbox's controls. */
 export class Teller {
   readonly #pixgate: Pixgate
+  readonly #ofProfile: string
   readonly #signal: AbortSignal
   readonly #say: (step: string) => void
   readonly operations: Told[] = []
   /** Command that finds the last order. */
   finds: string | undefined
 
-  constructor(pixgate: Pixgate, signal: AbortSignal, say: (step: string) => void) {
+  constructor(pixgate: Pixgate, profile: string | undefined, signal: AbortSignal, say: (step: string) => void) {
     this.#pixgate = pixgate
+    this.#ofProfile = profile ? ` --profile ${profile}` : ''
     this.#signal = signal
     this.#say = say
   }
 
   #newReference(): string {
     const reference = newExternalId()
-    this.finds = `pixgate find ${reference}`
+    this.finds = `pixgate find ${reference}${this.#ofProfile}`
     return reference
   }
 
@@ -205,11 +207,12 @@ export class Teller {
 /** Tells a story. @returns its operations as they stand at its end */
 async function tell(
   pixgate: Pixgate,
+  profile: string | undefined,
   story: Story,
   signal: AbortSignal,
   say: (step: string) => void,
 ): Promise<readonly Told[]> {
-  const teller = new Teller(pixgate, signal, say)
+  const teller = new Teller(pixgate, profile, signal, say)
   await story.tell(teller).catch((error: unknown) => {
     throw (signal.aborted ? undefined : failureOf(error, teller.finds)) ?? error
   })
@@ -358,7 +361,7 @@ export const triggerCommands: readonly Command[] = [
       if (/^pix_live_/.test(context.settings.apiKey ?? ''))
         throw new Failure('stories happen in a sandbox only', { exit: 'notAllowed', code: 'sandbox_only' })
       const pixgate = await context.merchant()
-      const steps = await tell(pixgate, story, context.signal, (step) => context.out.say(step))
+      const steps = await tell(pixgate, input.text('profile'), story, context.signal, (step) => context.out.say(step))
       const ids = steps.map(({ id }) => id)
       if (context.out.isJson) context.out.show({ story: name, operations: steps })
       else context.out.say(`Done: ${ids.join(' ')}`)

@@ -47,7 +47,7 @@ function storedAt(operatorId: string): string {
   return `pixgate-views-${operatorId}`
 }
 
-/** What the browser keeps may be of another version. */
+/** Stored views may be of another version. */
 function storedViews(operatorId: string): readonly View[] {
   try {
     const stored: readonly View[] = JSON.parse(localStorage.getItem(storedAt(operatorId)) ?? '[]')
@@ -123,14 +123,18 @@ export function ViewButton({ views: { own, current, save, remove }, filters }: B
   const [isNaming, setIsNaming] = useState(false)
   const mine = own.find((view) => view === current)
   if (Object.keys(filters).length === 0 || (current && !mine)) return null
-  const order = () => {
+  const saveOrDelete = () => {
     if (!mine) return setIsNaming(true)
     remove(mine)
     announce(text.deleted)
   }
   return (
     <>
-      <Button look="quiet" whyNot={filters.document || filters.key ? text.notOfPeople : undefined} onClick={order}>
+      <Button
+        look="quiet"
+        whyNot={filters.document || filters.key ? text.notOfPeople : undefined}
+        onClick={saveOrDelete}
+      >
         {mine ? text.delete : text.save}
       </Button>
       {isNaming && (

@@ -1,6 +1,6 @@
 import { type Dispatch, type SetStateAction, useEffect, useState } from 'react'
 
-/** What is typed in fields whose values are in the address: it follows them, and the fields keep the focus. */
+/** Draft of fields whose values are in the address. It follows the address without a remount, so the focus stays. */
 export function useDraft<Values>(values: Values): [Values, Dispatch<SetStateAction<Values>>] {
   const text = JSON.stringify(values)
   const [draft, setDraft] = useState(values)

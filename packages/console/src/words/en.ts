@@ -234,7 +234,7 @@ const payments: Words['payments'] = {
   other: 'Chosen period',
   views: {
     label: 'Saved views',
-    everybody: 'Ready',
+    everybody: 'Built-in',
     own: 'Yours, in this browser',
     ready: {
       paidToday: 'Charges paid today',
@@ -248,7 +248,7 @@ const payments: Words['payments'] = {
     deleted: 'The view is deleted. Its filters still apply.',
     name: 'Name',
     nameHint: 'Kept in this browser alone, for you. A view of the same name is replaced.',
-    notOfPeople: 'CPF, CNPJ and Pix keys are not kept.',
+    notOfPeople: 'Filters with a CPF, CNPJ or Pix key cannot be saved.',
   },
   moreFilters: 'More filters',
   from: 'Created from',
@@ -447,7 +447,7 @@ const approvals: Words['approvals'] = {
   of: (count, wanted) => `${count} of ${wanted}`,
   approvers: 'Who may approve',
   stuck: (missing) =>
-    `${missing === 1 ? 'One more person who may approve is missing' : `${missing} more people who may approve are missing`}. It takes somebody active with the role approver, who neither ordered the payout nor created the key. Without an approval in time nothing is sent, and the amount goes back to the balance.`,
+    `${missing === 1 ? 'One more approver is' : `${missing} more approvers are`} needed: active, with the role approver, and neither the requester nor the creator of the key. Without approval in time nothing is sent, and the amount returns to the balance.`,
 }
 
 const sandbox: Words['sandbox'] = {
@@ -551,7 +551,7 @@ const sandbox: Words['sandbox'] = {
     title: 'How the bank behaves',
     hint: 'For what is asked of it from now on. A restart makes it a good bank again.',
     good: 'Make it a good bank',
-    isGood: 'It is one.',
+    isGood: 'The bank already behaves normally.',
     changed: 'The bank behaves differently now.',
     cashIn: 'New charges',
     cashOut: 'Payouts',

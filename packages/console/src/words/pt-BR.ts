@@ -269,7 +269,7 @@ const payments = {
   other: 'Período escolhido',
   views: {
     label: 'Filtros salvos',
-    everybody: 'Prontos',
+    everybody: 'Padrão',
     own: 'Seus, neste navegador',
     ready: {
       paidToday: 'Cobranças pagas hoje',
@@ -283,7 +283,7 @@ const payments = {
     deleted: 'Filtro salvo excluído. Os filtros continuam aplicados.',
     name: 'Nome',
     nameHint: 'Fica só neste navegador, para você. O mesmo nome substitui o anterior.',
-    notOfPeople: 'CPF, CNPJ e chave Pix não são guardados.',
+    notOfPeople: 'Filtros com CPF, CNPJ ou chave Pix não podem ser salvos.',
   },
   moreFilters: 'Mais filtros',
   from: 'Criado de',
@@ -590,7 +590,7 @@ const sandbox = {
     title: 'Como o banco se comporta',
     hint: 'Vale para o que for pedido a partir de agora. Ao reiniciar, o banco volta ao comportamento normal.',
     good: 'Voltar ao comportamento normal',
-    isGood: 'Ele já é o normal.',
+    isGood: 'O banco já está no comportamento normal.',
     changed: 'O banco mudou de comportamento.',
     cashIn: 'Cobranças novas',
     cashOut: 'Pagamentos',
@@ -710,7 +710,7 @@ const people = {
   deactivate: 'Desativar',
   deactivateTitle: (name: string) => `Desativar ${name}`,
   deactivateHint:
-    'Em até cinco segundos o token e as sessões param de valer, para sempre. O que a pessoa propôs ou pediu, e ainda espera, deixa de poder ser aprovado.',
+    'Em até cinco segundos o token e as sessões param de valer, para sempre. As propostas e os pagamentos pendentes dessa pessoa não poderão mais ser aprovados.',
   deactivated: 'Pessoa desativada.',
   sessions: 'Sessões abertas',
   sessionsHint: 'Uma sessão termina depois de 15 minutos sem uso e dura no máximo 12 horas.',

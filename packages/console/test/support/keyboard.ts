@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 
 /** A person who has a keyboard and no mouse. */
 
-/** What has the focus. Places are those of the document, or of the dialog. */
+/** The focused element. Places are those of the document, or of the dialog. */
 interface Focus {
   readonly name: string
   readonly tag: string

@@ -116,7 +116,7 @@ export interface Approval {
   readonly approvalsWanted: number
   /** The operators who have approved it, and are approvers still */
   readonly approvedBy: readonly string[]
-  /** The approvers who may approve it now: active, and independent of who asked for it and of who has approved it. Fewer than are wanted still: nobody can complete it, until an admin makes an approver */
+  /** The approvers who may approve it now: active, and independent of the requester and of earlier approvers. Two of them may still exclude each other. If there are fewer than approvals are missing, an admin must create an approver */
   readonly approvableBy: readonly PossibleApprover[]
   readonly createdAt: string
   /** From then on it is given back */

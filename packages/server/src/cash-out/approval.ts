@@ -109,7 +109,7 @@ function assertMayApprove(
   if (!isIndependent(person, approval, people)) throw new Refusal('approver_not_independent')
 }
 
-/** Whether somebody did not create the API key, was not created by its creator, and has not approved before. */
+/** The person did not create the API key, was not created by its creator, and has not approved yet. */
 function isIndependent(person: Person, approval: Approval, people: readonly Person[]): boolean {
   const others = [...(approval.keyMadeBy === null ? [] : [approval.keyMadeBy]), ...countedApprovers(approval, people)]
   // The creator of an approver has seen the approver's token.

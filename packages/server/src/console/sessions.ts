@@ -105,15 +105,21 @@ const activeOperatorStatement = statement<[id: string], { name: string; role: Op
 /** Of a person; a further log-in ends the one that was idle longest. @source rules#console.4 */
 const SESSIONS_MAX = 20
 
+/** Log-ins of one person wait for each other, as each counts the sessions. */
+const lockOperatorStatement = statement<[id: string]>(
+  'console.lock_operator',
+  'SELECT FROM credential WHERE id = $1 FOR NO KEY UPDATE',
+)
+
 const endAtLogInStatement = statement<
   [hash: Buffer | null, operatorId: string, now: string],
   { id: string; operatorId: string }
 >(
   'console.end_sessions_at_log_in',
   `UPDATE session SET ends_at = $3
-    WHERE (hash = $1 AND ends_at > $3)
-       OR id IN (SELECT id FROM session WHERE operator_id = $2 AND ends_at > $3 AND hash IS DISTINCT FROM $1
-                  ORDER BY active_at DESC, id DESC OFFSET ${SESSIONS_MAX - 1} FOR UPDATE SKIP LOCKED)
+    WHERE ends_at > $3
+      AND (hash = $1 OR id IN (SELECT id FROM session WHERE operator_id = $2 AND ends_at > $3 AND hash IS DISTINCT FROM $1
+                                ORDER BY active_at DESC, id DESC OFFSET ${SESSIONS_MAX - 1}))
    RETURNING id, operator_id AS "operatorId"`,
 )
 
@@ -309,6 +315,7 @@ async function insertSession(
     await queries.rows(forgetStatement, [])
     const by = { ...context, caller }
     const own = before === undefined ? null : sha256(before)
+    await queries.rows(lockOperatorStatement, [caller.id])
     const ended = await queries.rows(endAtLogInStatement, [own, caller.id, times[0]])
     for (const { id: session, operatorId: of } of ended) {
       await audit(needs, queries, by, 'console.session_ended', { session, of })

@@ -445,8 +445,8 @@ ${steps === undefined ? undefined : firstStepsSection(steps)}
         : undefined
     }</p>
 <p>The TypeScript samples are the examples of <code>@pixgate/sdk</code>. <code>pixgate</code> is its <code>new Pixgate()</code>,
-<code>operator</code> its <code>new PixgateOperator()</code>; <code>charge</code>, <code>payout</code> and their like are what earlier calls
-answered.</p>
+<code>operator</code> its <code>new PixgateOperator()</code>; <code>charge</code>, <code>payout</code> and similar names are results of earlier
+calls.</p>
 ${statesSection()}
 ${groups.map(
   ({ tag, description, members }) => html`<h2 id="${anchorOf(tag)}">${tag}</h2>

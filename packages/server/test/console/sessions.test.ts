@@ -231,6 +231,8 @@ test('[console.4] a person has twenty sessions: a further log-in ends the one th
   // The session of the same browser makes room.
   await logIn(pix, { token }, { ...FROM_CONSOLE, cookie: third?.cookie ?? '' })
   assert.equal((await first?.ask('GET', '/operator/sessions'))?.body.data.length, 20)
+  await Promise.all([1, 2, 3, 4, 5].map(() => logIn(pix, { token })))
+  assert.equal((await first?.ask('GET', '/operator/sessions'))?.body.data.length, 20)
 })
 
 test('[console.4] a deactivated operator’s session ends within five seconds', async (t) => {
