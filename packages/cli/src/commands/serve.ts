@@ -158,7 +158,7 @@ async function keepProfile(url: string, env: Surroundings['env'], { out, surroun
     env.PIXGATE_ADMIN_TOKEN || JSON.parse(await readFile(join(folder, 'sandbox-secrets.json'), 'utf8')).adminToken
   out.hide([adminToken])
   const known = readProfiles(surroundings)[DEFAULT_PROFILE]
-  const isAccepted = known?.url === url && (await accepts(url, known.apiKey))
+  const isAccepted = known?.adminToken === adminToken && (await accepts(url, known.apiKey))
   const apiKey = isAccepted ? known.apiKey : await createKey(url, adminToken)
   const path = saveProfile(surroundings, DEFAULT_PROFILE, { url, apiKey, adminToken })
   out.item(

@@ -78,15 +78,18 @@ function timeOf(cursor: string): number {
   return Number(text)
 }
 
-/** A case has no version that each of its steps raises: its changes are told apart by their time. */
-const selectMoves = statement<[since: string], Change>(
+/**
+ * A case has no version that each of its steps raises: its changes are told apart by their time. The planner takes a range with
+ * one bound for a third of the table, and reads it all.
+ */
+const selectMoves = statement<[since: string, until: string], Change>(
   'console.moves',
-  `SELECT kind, operation_id AS id, version::float8 FROM move WHERE at >= $1::timestamptz
+  `SELECT kind, operation_id AS id, version::float8 FROM move WHERE at >= $1::timestamptz AND at < $2::timestamptz
     UNION ALL
    SELECT 'case', id, floor(extract(epoch FROM at) * 1000)::float8
      FROM (SELECT id, opened_at AS at FROM "case" WHERE closed_at IS NULL AND opened_at >= $1::timestamptz
             UNION ALL SELECT id, closed_at FROM "case" WHERE closed_at >= $1::timestamptz
-            UNION ALL SELECT case_id, at FROM case_step WHERE at >= $1::timestamptz) changed
+            UNION ALL SELECT case_id, at FROM case_step WHERE at >= $1::timestamptz AND at < $2::timestamptz) changed
     LIMIT ${READ_MAX}`,
 )
 
@@ -161,7 +164,7 @@ class Changes {
     const earliest = now - CONTINUED_MS
     // After a pause everything in between is read; the first look of a process reads a minute.
     const since = Math.max(this.#lookedAt, earliest) - OVERLAP_MS
-    const rows = await this.#needs.database.rows(selectMoves, [instantParameter(since)])
+    const rows = await this.#needs.database.rows(selectMoves, [instantParameter(since), 'infinity'])
     const known = this.#read
     this.#read = new Set(rows.map(keyOf))
     if (rows.length < READ_MAX) {
