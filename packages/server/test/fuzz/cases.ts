@@ -52,7 +52,7 @@ function chooseMutations(operation: Operation, chance: Chance): Mutation[] {
 /** A cursor is one that was told, and then the page has no number. */
 function validQuery(source: Source): Record<string, unknown> {
   const { operation, corpus, chance } = source
-  const { cursor, ...query } = validObject({ properties: operation.query }, source)
+  const { cursor, ...query } = validObject({ properties: operation.query, required: operation.requiredQuery }, source)
   const told = corpus.recall(`cursor of ${subjectOf(operation.path)}`, chance)
   if (cursor === undefined || told === undefined) return query
   const { page: _, ...others } = query

@@ -35,6 +35,7 @@ export interface Operation {
   readonly credential: Credential
   readonly pathParameters: readonly string[]
   readonly query: Readonly<Record<string, Schema>>
+  readonly requiredQuery: readonly string[]
   /** The request headers that the document names, in lower case. */
   readonly headers: readonly string[]
   readonly body: { readonly schema: Schema; readonly isValid: Validate } | undefined
@@ -70,6 +71,7 @@ interface OperationText {
 interface ParameterText {
   readonly name: string
   readonly in: string
+  readonly required?: boolean
   readonly schema: Schema
 }
 
@@ -118,6 +120,7 @@ export function withoutReferences(document: unknown): unknown {
 function operationOf(path: string, method: string, text: OperationText, ajv: Ajv2020) {
   const named = (place: string) => text.parameters.filter((parameter) => parameter.in === place)
   const query = Object.fromEntries(named('query').map(({ name, schema }) => [name, schema]))
+  const requiredQuery = named('query').flatMap(({ name, required }) => (required ? [name] : []))
   const schema = text.requestBody?.content['application/json'].schema
   return {
     id: text.operationId,
@@ -126,9 +129,15 @@ function operationOf(path: string, method: string, text: OperationText, ajv: Ajv
     credential: Object.keys(text.security[0] ?? { none: [] })[0] as Credential,
     pathParameters: named('path').map(({ name }) => name),
     query,
+    requiredQuery,
     headers: named('header').map(({ name }) => name.toLowerCase()),
     body: schema && { schema, isValid: ajv.compile(schema) },
-    isValidQuery: ajv.compile({ type: 'object', properties: query, additionalProperties: false }),
+    isValidQuery: ajv.compile({
+      type: 'object',
+      properties: query,
+      required: requiredQuery,
+      additionalProperties: false,
+    }),
     answers: new Map(
       Object.entries(text.responses).map(([status, response]) => [Number(status), answerOf(response, ajv)]),
     ),

@@ -23,7 +23,8 @@ export function complaintsAbout(
 ): string[] {
   const { status, headers, body } = answer
   const text = body.toString()
-  const documented = operation.answers.get(status) ?? CONVENTION[status]
+  const documented =
+    (request.isElsewhere && status === 404 ? undefined : operation.answers.get(status)) ?? CONVENTION[status]
   const isOurDoing = status === 503 && OUR_DOING.some((code) => codeIn(text) === code && documented?.codes.has(code))
   const complaints: string[] = []
   const expect = (isRight: boolean, complaint: string) => {

@@ -101,6 +101,8 @@ function validText({ minLength = 0, maxLength = 64, pattern, format }: Schema, c
     Array.from({ length }, () => chance.pick(characters))
       .join('')
       .slice(0, length)
+      // The first half of a character beyond the basic plane.
+      .replace(/[\ud800-\udbff]$/, 'x')
   const isFine = (text: string) => pattern === undefined || new RegExp(pattern, 'u').test(text)
   return [written(TEXT_CHARACTERS), written(REFERENCE_CHARACTERS)].find(isFine) ?? written(LETTERS)
 }
@@ -115,7 +117,7 @@ export function uuidOf(chance: Chance): string {
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-7$3-8$4-$5')
 }
 
-const DAYS = ['0001-01-01', '1970-01-01', '2024-02-29', '2026-12-31', '9999-12-31']
+const DAYS = ['1900-01-01', '1970-01-01', '2024-02-29', '2026-12-31', '2099-12-31']
 
 const DOCUMENTS = ['52998224725', '529.982.247-25', '11222333000181', '11.222.333/0001-81', '12abc34501de35']
 

@@ -8,6 +8,8 @@ export interface Verdict {
   readonly statuses: readonly number[]
   /** Whether it must not succeed. */
   readonly isInvalid: boolean
+  /** Whether its path is none of this operation. */
+  readonly isElsewhere: boolean
 }
 
 /** Finds out what is wrong with a request, by the document and by the rules that are the same for every operation. */
@@ -21,11 +23,15 @@ export function verdictOn(draft: Draft, body: Buffer): Verdict {
   if (!operation.body && !isBlank(body)) flaws.add('shape')
   // What cannot be split is anybody's guess; what needs no credentials is called with anything.
   const isReadable = query.every(({ raw }) => raw === undefined)
-  const isStrict = !isSigned && operation.credential !== 'none'
+  const isStrict = !isSigned && (operation.credential !== 'none' || Object.keys(operation.query).length > 0)
   if (isStrict && isReadable && !isValidQuery(operation, query)) flaws.add('shape')
 
   const isOpen = draft.isSpoiled || draft.contentTypes.length > 1 || (query.length > 0 && !isReadable)
-  return { statuses: statusesFor(operation, flaws, isOpen && !isSigned), isInvalid: flaws.size > 0 }
+  return {
+    statuses: statusesFor(operation, flaws, isOpen && !isSigned),
+    isInvalid: flaws.size > 0,
+    isElsewhere: flaws.has('path'),
+  }
 }
 
 const BODY_MAX_BYTES = 65_536
@@ -55,10 +61,22 @@ function isValidBody(
   const json = body.toString()
   try {
     const value: unknown = JSON.parse(json)
-    return nestingOf(value) <= NESTING_MAX && keysOf(value) === keysIn(json) && isValid(value)
+    return (
+      nestingOf(value) <= NESTING_MAX &&
+      keysOf(value) === keysIn(json) &&
+      (isValid(value) || isValid(withoutNulls(value)))
+    )
   } catch {
     return false
   }
+}
+
+/** Null counts as absent. @source rules#http.16 */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isHolder(value)) return value
+  const members = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
 }
 
 /** Where no body is documented, an empty object is none, of whatever type. */
@@ -111,6 +129,10 @@ function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boo
   const [flaw, status] = ANSWERS.find(([candidate]) => flaws.has(candidate)) ?? []
   // Whether an address is decoded depends on what is found there.
   if (flaw === 'address' && (flaws.has('path') || flaws.has('method'))) return [400, 404, 405]
+  // All of these paths are of the console's pages, which are read.
+  if (flaw === 'path' && operation.path.startsWith('/console/')) return [404, 405]
+  // A page says of whatever it does not know that it is not there.
+  if (flaw === 'shape' && operation.path.startsWith('/pay/')) return [400, 404]
   if (flaw === 'credentials') {
     // Who guesses administrative tokens is slowed down; the bank's bytes are read before its proof is.
     if (operation.credential === 'adminToken') return [401, 429]
