@@ -232,6 +232,12 @@ test('[close.2] [close.3] no movement is in two closes and none in none, however
     const at = START + Math.floor(random() * (DAYS - 2) * DAY_MS)
     names[n % names.length]?.(story, `E${n}`, at, () => lagOf(random), 100 + Math.floor(random() * 10_000))
   }
+  // Each also at the end of a day, booked before its close is made, and decided a day later.
+  const lateMs = boundsOf(FIRST_DAY).to - 30_000
+  for (const [n, plot] of names.entries()) {
+    const lags = [60_000]
+    plot(story, `M${n}`, lateMs, () => lags.shift() ?? DAY_MS, 100 + n)
+  }
   const happenings = story.happenings.toSorted((a, b) => a.at - b.at)
   const figures = (day: string) => {
     const next = { day, ...boundsOf(day) }
