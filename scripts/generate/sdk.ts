@@ -18,7 +18,7 @@ import { type SdkMethod, surfaces } from './sdk-surface.ts'
 
 const FOLDER = 'packages/sdk/src/generated'
 
-/** What `/docs` shows beside the commands. */
+/** TypeScript samples of `/docs`. */
 const SAMPLES = 'packages/server/src/reference/sdk-samples.json'
 
 interface Schema {

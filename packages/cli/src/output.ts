@@ -115,7 +115,7 @@ export class Output {
   }
 }
 
-/** Text of somebody else, on one line. */
+/** Text from outside, on one line and without control characters. */
 export function safeText(text: string): string {
   return text.replaceAll(UNSAFE, escaped)
 }

@@ -14,7 +14,7 @@ import { folderOf, json, shell } from './support/running.ts'
 const STATIC_CODE =
   '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D'
 
-/** What stands for the words of examples that begin with a dollar. */
+/** Values of the words of examples that begin with a dollar. */
 async function storyOf(pix: World, folder: string): Promise<Readonly<Record<string, string>>> {
   const pixgate = new Pixgate({ url: pix.url, apiKey: pix.apiKey, maxRetries: 0 })
   const operator = new PixgateOperator({ url: pix.operatorUrl, token: ADMIN_TOKEN, maxRetries: 0 })

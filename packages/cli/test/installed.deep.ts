@@ -196,7 +196,9 @@ test('[cli.11] from tarballs alone: server migrates a database, and serves it in
     const child = start(['server', role], settings)
     const ended = endOf(child)
     await ready(child)
-    const [line = ''] = commandLines().filter((one) => one.includes(`pixgate.mjs\0${role}`))
+    const [pid = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ')
+    const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    assert.ok(line.includes(`pixgate.mjs\0${role}`))
     assert.deepEqual(
       flags.filter((flag) => !line.includes(`\0${flag}\0`)),
       [],
@@ -248,8 +250,8 @@ test('[cli.5] secrets are in no output, in no argument of a process, and in no f
   const given = { ...secrets, PIXGATE_LOG_LEVEL: 'trace' }
   const webhookSecret = `whsec_${Buffer.from(canary('webhook')).toString('base64')}`
   writeFileSync(join(project, 'secret'), webhookSecret)
-  const told: string[] = []
-  const watch = (text: string) => void told.push(text, ...commandLines())
+  const seen: string[] = []
+  const watch = (text: string) => void seen.push(text, ...commandLines())
   const run = async (words: string, code: number, settings: Settings = {}) => {
     const child = shell.start(words.split(' '), settings)
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', watch)
@@ -274,6 +276,6 @@ test('[cli.5] secrets are in no output, in no argument of a process, and in no f
 
   const passwords = [server, owner].map((address) => new URL(address).password)
   const canaries = [...Object.values(secrets), webhookSecret, apiKey, ...passwords]
-  for (const secret of canaries) assert.ok(told.every((text) => !text.includes(secret)))
+  for (const secret of canaries) assert.ok(seen.every((text) => !text.includes(secret)))
   assertKeptInProfile(shell.folder, canaries)
 })

@@ -9,7 +9,7 @@ import { type Forwarding, forward } from '../src/forward.ts'
 import { assertAllTaken, feedOf, payAndReverse, type Taken } from './support/drill.ts'
 import { folderOf, json, type Ran, shell } from './support/running.ts'
 
-/** Runs a command until it is told to stop. */
+/** Runs a command until its signal. */
 function background(pixgate: ReturnType<typeof shell>, line: string) {
   const stopping = new AbortController()
   const ran = pixgate(line, { signal: stopping.signal })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { promisify } from 'node:util'
-import { NPM, projectWith } from '../../../scripts/test/pack/project.ts'
+import { oldestNode, projectWith } from '../../../scripts/test/pack/project.ts'
 import { world } from '../../server/test/support/world.ts'
 import { commands } from '../src/index.ts'
 import { json } from './support/running.ts'
@@ -20,23 +20,12 @@ test.before(() => {
 })
 test.after(() => rmSync(project, { recursive: true }))
 
-/** The oldest Node.js that it promises. @returns nothing where it cannot be installed */
-async function oldestNode(t: TestContext): Promise<string | undefined> {
-  const name = `node-${process.platform}-${process.arch}`
-  const prefix = join(project, 'node-22')
-  mkdirSync(prefix, { recursive: true })
-  return run('npm', [...NPM, '--prefix', prefix, `${name}@22.12.0`]).then(
-    () => join(prefix, 'node_modules', name, 'bin/node'),
-    (error: unknown) => void t.skip(`${name}@22.12.0 cannot be installed: ${error}`),
-  )
-}
-
 for (const [name, nodeOf] of [
   ['22.12', oldestNode],
   ['24', async () => process.execPath],
 ] as const) {
   test(`[cli.1] the packed command line sells under Node.js ${name}; its arguments have no secret`, async (t) => {
-    const node = await nodeOf(t)
+    const node = await nodeOf(t, project)
     if (node === undefined) return
     const pix = await world(t)
     const env = { XDG_CONFIG_HOME: project, PIXGATE_URL: pix.url, PIXGATE_API_KEY: pix.apiKey }

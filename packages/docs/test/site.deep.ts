@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
-import { hasBrowser, launchBrowser } from '../../console/test/support/browser.ts'
+import { faultsOf, hasBrowser, launchBrowser } from '../../console/test/support/browser.ts'
 import { world } from '../../server/test/support/world.ts'
 
 /** The documents in a real browser, at the whole service. */
@@ -66,19 +64,6 @@ test('[reference.14] the first page is there within a second', { skip }, async (
   const loadedMs = await page.evaluate<number>('performance.getEntriesByType("navigation")[0].duration')
   assert.ok(loadedMs <= 1_000, `${loadedMs} ms`)
 })
-
-/** What is not accessible, and whether the page scrolls sideways. */
-async function faultsOf(page: Page): Promise<string[]> {
-  // The policy forbids a script of the test's in the page itself.
-  const result: { violations: { id: string; nodes: { html: string }[] }[] } = await page.evaluate(
-    `(() => { const module = undefined, exports = undefined; ${axe.source}; return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }) })()`,
-  )
-  const excess = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-  return [
-    ...result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-    ...(excess > 0 ? [`scrolls sideways by ${excess} px`] : []),
-  ]
-}
 
 for (const { colorScheme, width } of LOOKS) {
   test(`[reference.16] every page is accessible and fits: ${colorScheme}, ${width} px`, { skip }, async (t) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { promisify } from 'node:util'
 import { ROOT } from '../../../scripts/check/repository.ts'
-import { NPM, projectWith } from '../../../scripts/test/pack/project.ts'
+import { oldestNode, projectWith } from '../../../scripts/test/pack/project.ts'
 import { ADMIN_TOKEN, type World, world } from '../../server/test/support/world.ts'
 
 /** An empty project that has installed the packed SDK, and nothing else. */
@@ -27,17 +27,6 @@ async function environmentOf(pix: World): Promise<Record<string, string>> {
   await pix.paid('100')
   const operator = { PIXGATE_OPERATOR_URL: pix.operatorUrl, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, PIXGATE_CHECKOUT: ROOT }
   return { PATH: process.env.PATH ?? '', PIXGATE_URL: pix.url, PIXGATE_API_KEY: pix.apiKey, ...operator }
-}
-
-/** The oldest Node.js that the SDK promises. @returns nothing where it cannot be installed */
-async function oldestNode(t: TestContext): Promise<string | undefined> {
-  const name = `node-${process.platform}-${process.arch}`
-  const prefix = join(project, 'node-22')
-  mkdirSync(prefix, { recursive: true })
-  return run('npm', [...NPM, '--prefix', prefix, `${name}@22.12.0`]).then(
-    () => join(prefix, 'node_modules', name, 'bin/node'),
-    (error: unknown) => void t.skip(`${name}@22.12.0 cannot be installed: ${error}`),
-  )
 }
 
 const SHOP = `
@@ -67,7 +56,7 @@ for (const [name, nodeOf] of [
   ['24', async () => process.execPath],
 ] as const) {
   test(`[sdk.13] the packed SDK sells under Node.js ${name}, by import and by require`, async (t) => {
-    const node = await nodeOf(t)
+    const node = await nodeOf(t, project)
     if (node === undefined) return
     const env = await environmentOf(await world(t))
     for (const [file, code] of Object.entries(PROGRAMS)) {

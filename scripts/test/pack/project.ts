@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { type PUBLISHED, packPackage } from '../../pack/package.ts'
 
 /** Arguments of npm for an installation. */
@@ -16,4 +18,15 @@ export function projectWith(names: readonly (typeof PUBLISHED)[number][], ...opt
   writeFileSync(join(project, 'package.json'), '{ "private": true }')
   execFileSync('npm', [...NPM, ...options, ...tarballs], { cwd: project, stdio: 'inherit' })
   return project
+}
+
+/** The oldest Node.js that SDK and command line promise. Skips the test where it cannot be installed. */
+export async function oldestNode(t: TestContext, project: string): Promise<string | undefined> {
+  const name = `node-${process.platform}-${process.arch}`
+  const prefix = join(project, 'node-22')
+  mkdirSync(prefix, { recursive: true })
+  return promisify(execFile)('npm', [...NPM, '--prefix', prefix, `${name}@22.12.0`]).then(
+    () => join(prefix, 'node_modules', name, 'bin/node'),
+    (error: unknown) => void t.skip(`${name}@22.12.0 cannot be installed: ${error}`),
+  )
 }

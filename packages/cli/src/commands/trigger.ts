@@ -3,7 +3,7 @@ import type { Command } from '../command.ts'
 import { Failure, failureOf, usageError } from '../failure.ts'
 
 /** An operation of a story, and how it stands. */
-export interface Told {
+export interface StoryOperation {
   readonly kind: 'cash_in' | 'cash_out' | 'refund_in'
   readonly id: string
   readonly status: string
@@ -29,7 +29,7 @@ export class Teller {
   readonly #ofProfile: string
   readonly #signal: AbortSignal
   readonly #say: (step: string) => void
-  readonly operations: Told[] = []
+  readonly operations: StoryOperation[] = []
   /** Command that finds the last order. */
   finds: string | undefined
 
@@ -175,7 +175,7 @@ export class Teller {
     await this.#becomes('cash_in', id)
   }
 
-  async #becomes(kind: Told['kind'], id: string, status?: string): Promise<void> {
+  async #becomes(kind: StoryOperation['kind'], id: string, status?: string): Promise<void> {
     const { cashIns, cashOuts, refunds } = this.#pixgate
     const methods = { cash_in: cashIns, cash_out: cashOuts, refund_in: refunds }[kind]
     let last = ''
@@ -183,10 +183,10 @@ export class Teller {
       last = (await methods.get(id, { signal: this.#signal })).status
       return status === undefined || last === status
     })
-    const place = this.operations.findIndex((told) => told.id === id)
-    const told = { kind, id, status: last }
-    if (place < 0) this.operations.push(told)
-    else this.operations[place] = told
+    const place = this.operations.findIndex((operation) => operation.id === id)
+    const operation = { kind, id, status: last }
+    if (place < 0) this.operations.push(operation)
+    else this.operations[place] = operation
     this.#say(`  ${kind} ${id} is ${last}`)
   }
 
@@ -211,7 +211,7 @@ async function tell(
   story: Story,
   signal: AbortSignal,
   say: (step: string) => void,
-): Promise<readonly Told[]> {
+): Promise<readonly StoryOperation[]> {
   const teller = new Teller(pixgate, profile, signal, say)
   await story.tell(teller).catch((error: unknown) => {
     throw (signal.aborted ? undefined : failureOf(error, teller.finds)) ?? error

@@ -9,7 +9,7 @@ export interface ScriptedServer {
   readonly requests: readonly string[]
 }
 
-/** A Pixgate that answers as it is told. */
+/** A Pixgate that answers by a script. */
 export async function scriptedServer(
   t: TestContext,
   answer: (request: IncomingMessage, response: ServerResponse) => void,

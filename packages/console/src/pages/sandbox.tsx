@@ -67,7 +67,7 @@ function Stories() {
           </li>
         ))}
       </ul>
-      {story && <Told story={story} />}
+      {story && <StoryProgress story={story} />}
     </section>
   )
 }
@@ -75,7 +75,7 @@ function Stories() {
 const STORY_TONES = { running: 'wait', ended: 'ok', failed: 'bad' } as const
 
 /** A story while it happens: what its teller did, and what follows from it. */
-function Told({ story }: { readonly story: Story }) {
+function StoryProgress({ story }: { readonly story: Story }) {
   const words = useWords()
   const text = words.sandbox
   const ref = useRef<HTMLHeadingElement>(null)
@@ -89,16 +89,16 @@ function Told({ story }: { readonly story: Story }) {
     ref.current?.scrollIntoView({ block: 'start', behavior: 'smooth' })
   }, [name])
   return (
-    <article className={css.told} aria-labelledby="told">
-      <header className={css.toldHead}>
-        <h3 id="told" ref={ref} tabIndex={-1}>
+    <article className={css.progress} aria-labelledby="progress">
+      <header className={css.progressHead}>
+        <h3 id="progress" ref={ref} tabIndex={-1}>
           {text.stories[name].title}
         </h3>
         <span role="status">
           <Badge tone={STORY_TONES[state]}>{text.tell[state]}</Badge>
         </span>
       </header>
-      <div className={css.toldColumns}>
+      <div className={css.progressColumns}>
         <section aria-label={text.tell.happens} className={css.happens}>
           <EntryList entries={entriesOfStory(story, operations, words)} />
           {state === 'running' && <Waiting lines={1} />}

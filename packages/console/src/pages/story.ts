@@ -71,9 +71,9 @@ export async function tell(name: StoryName): Promise<void> {
 const PAYER = { fullName: 'Maria da Silva', document: '52998224725' }
 const RECIPIENT = { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João Souza' }
 
-type Told = (teller: Teller) => Promise<unknown>
+type Tell = (teller: Teller) => Promise<unknown>
 
-const STORIES: Readonly<Record<StoryName, Told>> = {
+const STORIES: Readonly<Record<StoryName, Tell>> = {
   paid: async (teller) => {
     await teller.paid(150_00)
   },
@@ -209,7 +209,7 @@ class Teller {
     return call<E>('POST', path, { body })
   }
 
-  /** The story is told at a pace at which one can follow it. */
+  /** Pause between the steps of a story, so that one can follow it. */
   async #step(name: StepName, cents: number): Promise<void> {
     if (this.#steps.length > 0) await pause(PACE_MS)
     this.#signal.throwIfAborted()

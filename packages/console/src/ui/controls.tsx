@@ -1,4 +1,12 @@
-import { type ComponentProps, type ReactNode, useId } from 'react'
+import {
+  type ComponentProps,
+  type Dispatch,
+  type ReactNode,
+  type SetStateAction,
+  useEffect,
+  useId,
+  useState,
+} from 'react'
 import { Link } from 'wouter'
 import { centsOf, reais } from '../format.ts'
 import { useWords } from '../words/words.tsx'
@@ -167,4 +175,12 @@ export function useAmountError(amount: string, most: number): string | undefined
   const cents = centsOf(amount)
   if (cents === undefined || cents < 1) return words.amountWrong
   return cents > most ? words.payment.refund.tooMuch(reais(most)) : undefined
+}
+
+/** Draft of fields whose values are in the address. It follows the address without a remount, so the focus stays. */
+export function useDraft<Values>(values: Values): [Values, Dispatch<SetStateAction<Values>>] {
+  const text = JSON.stringify(values)
+  const [draft, setDraft] = useState(values)
+  useEffect(() => setDraft(JSON.parse(text)), [text])
+  return [draft, setDraft]
 }

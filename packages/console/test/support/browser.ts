@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium } from 'playwright-core'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** The browser of the tests: the installed Chromium, or on Linux the one of `@sparticuz/chromium`. */
 
@@ -37,4 +38,22 @@ async function packaged(): Promise<string> {
 export async function launchBrowser(): Promise<Browser> {
   const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run']
   return chromium.launch({ executablePath: INSTALLED ?? (await packaged()), args })
+}
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+/** Faults of accessibility, and whether the page scrolls sideways. @param more rules of axe besides WCAG 2.2 AA */
+export async function faultsOf(page: Page, ...more: readonly string[]): Promise<string[]> {
+  const runOnly = JSON.stringify([...RULES, ...more])
+  // The policy forbids a script of the test's in the page itself.
+  const result: { violations: { id: string; nodes: { html: string }[] }[] } = await page.evaluate(
+    `(() => { const module = undefined, exports = undefined; ${axe.source}; return axe.run(document, { runOnly: ${runOnly} }) })()`,
+  )
+  const excess = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  return [
+    ...result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+    ...(excess > 0 ? [`scrolls sideways by ${excess} px`] : []),
+  ]
 }

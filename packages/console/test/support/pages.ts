@@ -2,17 +2,14 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
-import { hasBrowser, launchBrowser } from './browser.ts'
+import type { Browser } from 'playwright-core'
+import { faultsOf, hasBrowser, launchBrowser } from './browser.ts'
 import { type Answers, startContractServer } from './contract-server.ts'
 
 /** Pages in a real browser: violations of the policy, what is not accessible, what is lost on a narrow screen. */
 
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/index.html', import.meta.url)))
 export const skip = hasBrowser ? (isBuilt ? false : 'the console is not built') : 'no browser is installed'
-
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 export const PAGES = [
@@ -42,20 +39,6 @@ after(async () => {
   await browser?.close()
   server?.stop()
 })
-
-/** What a person or the browser would complain about. */
-async function faultsOf(page: Page): Promise<string[]> {
-  const result: { violations: { id: string; nodes: { html: string }[] }[] } = await page.evaluate(
-    `(() => { const module = undefined, exports = undefined; ${axe.source}; return axe.run(document, { runOnly: ${JSON.stringify(RULES)} }) })()`,
-  )
-  const excess = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  )
-  return [
-    ...result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-    ...(excess > 0 ? [`scrolls sideways by ${excess} px`] : []),
-  ]
-}
 
 export interface Look {
   readonly colorScheme: 'light' | 'dark'
