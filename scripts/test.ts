@@ -37,7 +37,7 @@ const TESTS = options.deep
   : ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts']
 
 /** Files per process. */
-const GROUP_SIZE = 12
+const GROUP_SIZE = 24
 
 /** Loaded before every process of the tests: shifts its clock. */
 const SHIFTED_CLOCK = fileURLToPath(new URL('../packages/server/test/support/shifted-clock.ts', import.meta.url))

@@ -1,5 +1,6 @@
 import { run } from 'node:test'
 import { inspect } from 'node:util'
+import { configureGlobal } from 'fast-check'
 import { compileOnce } from './compile-once.ts'
 import { observe } from './exercised.ts'
 
@@ -38,6 +39,8 @@ process.once('message', (order: Order) => void work(order))
 
 async function work({ files, namePattern }: Order): Promise<void> {
   compileOnce()
+  // Properties try the same values wherever a commit is tested.
+  configureGlobal({ seed: Number(process.env.PIXGATE_TEST_SEED) })
   const exercised = observe()
   const tests = run({
     files: [...files],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { until } from '../../server/test/support/until.ts'
 import { Liar, type Lie, lies } from '../src/lies.ts'
 import { becomes, ID, moves, PAYOUT, PAYOUT_ID, REFUND_ID, startBank, type TestBank } from './support/bank.ts'
 import { startService } from './support/receiving-gateway.ts'
@@ -124,7 +125,7 @@ test('[sandbox.12] without idempotent orders each repeated order is a new payout
   for (const expected of [1, 2]) {
     await bank.payout()
     await bank.refund(endToEndId, 1_000)
-    while ((await moves(bank))[0].length < 1 + 2 * expected);
+    await until(async () => (await moves(bank))[0].length >= 1 + 2 * expected)
   }
   const { entries } = (await bank.call('GET', '/control/book')).body
   const sent = entries.slice(1).map(({ kind, reference }: { kind: string; reference: string }) => [kind, reference])
@@ -142,5 +143,5 @@ test('[sandbox.12] without idempotent orders another order with the same id is e
   const bank = await startBank(t, { hasIdempotentOrders: false })
   await sentPayout(bank)
   assert.equal((await bank.payout(PAYOUT_ID, { ...PAYOUT, valueCents: 1 })).status, 202)
-  while ((await moves(bank))[1] !== -4_001);
+  await until(async () => (await moves(bank))[1] === -4_001)
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import test from 'node:test'
+import { until } from '../../server/test/support/until.ts'
 import { type Chance, systemChance } from '../src/chance.ts'
 import { type Clock, systemClock } from '../src/clock.ts'
 import { ID, SECRET, startBank, type TestBank } from './support/bank.ts'
@@ -192,5 +193,5 @@ function assertSigned({ headers, text }: Received, secret: string): void {
 
 /** Resolves when the book has no undelivered event left. */
 async function settled(bank: TestBank): Promise<void> {
-  while ((await bank.call('GET', '/control/book')).body.events.pending.length > 0);
+  await until(async () => (await bank.call('GET', '/control/book')).body.events.pending.length === 0)
 }

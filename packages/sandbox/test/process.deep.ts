@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { handedOut } from '../../server/test/banks/api-pix/certificates.ts'
 import { testPort } from '../../server/test/support/port.ts'
 import { PROGRAM_ENVIRONMENT } from '../../server/test/support/program-environment.ts'
+import { until } from '../../server/test/support/until.ts'
 import type { Answer } from '../../server/test/support/world.ts'
 import { type Account, accountForNewCluster, canEnter } from '../src/postgres/account.ts'
 
@@ -140,7 +141,7 @@ test('[health.3] [PL-2] [sandbox.4] [logs.3] outside a terminal the log is lines
   const { body: behavior } = await call(url, key, 'PUT', '/sandbox/behavior', { latencyMs: 300 })
   assert.equal(behavior.latencyMs, 300)
   const creating = call(url, key, 'POST', '/api/pix/cash-in', charge)
-  while ((await call(url, key, 'GET', '/api/pix/cash-in')).body.data.length === 0);
+  await until(async () => (await call(url, key, 'GET', '/api/pix/cash-in')).body.data.length > 0)
   // The intent is committed and the bank is being asked.
   child.kill('SIGTERM')
   const { status, body } = await creating
@@ -201,7 +202,7 @@ test('[config.5] [sandbox.1] [api-pix.14] a sandbox with another bank starts no 
 test('[database.6] a signal during the start leaves nothing running', async (t) => {
   const { directory, start } = await place(t)
   const { child, exited } = await start()
-  while (!(await readdir(directory)).includes('sandbox-secrets.json'));
+  await until(async () => (await readdir(directory)).includes('sandbox-secrets.json'))
   child.kill('SIGINT')
   assert.deepEqual(await exited, [0, null])
   assert.equal(await isPostgresRunning(directory), false)
@@ -243,7 +244,7 @@ test('[health.3] a closed terminal ends the server, its PostgreSQL and its bank'
       () => true,
       () => false,
     )
-  while (!(await isThere(`http://127.0.0.1:${port}/readyz`)));
+  await until(() => isThere(`http://127.0.0.1:${port}/readyz`))
   child.stdin.end()
   assert.equal((await child.stdout.toArray()).join(''), '0\n')
   assert.equal(await isPostgresRunning(directory), false)
@@ -358,7 +359,7 @@ test('[doctor.1] the doctor distinguishes a stopped sandbox from one that does n
 
   const [postmaster] = (await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8')).split('\n')
   process.kill(Number(postmaster), 'SIGKILL')
-  while ((await fetch(`${url}/readyz`)).status === 200);
+  await until(async () => (await fetch(`${url}/readyz`)).status !== 200)
   const { status, lines } = await doctor(directory, environment)
   assert.match(lines[1] ?? '', new RegExp(`^✘ database .*${url}`))
   assert.equal(status, 1)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { until } from '../../../server/test/support/until.ts'
 import {
   type ApiPixBank,
   CLIENT,
@@ -34,7 +35,7 @@ function register(bank: ApiPixBank, webhookUrl: string, key: string = KEY) {
 
 /** Resolves when no callback is pending. */
 async function settled(bank: ApiPixBank): Promise<void> {
-  while ((await bank.control('GET', '/control/book')).body.notices.pending > 0);
+  await until(async () => (await bank.control('GET', '/control/book')).body.notices.pending === 0)
 }
 
 test('[sandbox.15] registering a webhook sends a test request; then the webhook receives payments, with the bank’s certificate', async (t) => {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { closedPort } from '../../../server/test/banks/pixgate/scripted-bank.ts'
 import { balances } from '../../../server/test/support/books.ts'
 import { notifiedStatuses } from '../../../server/test/support/evidence.ts'
+import { until } from '../../../server/test/support/until.ts'
 import { world } from '../../../server/test/support/world.ts'
 
 const STEPPED = { isStepped: true }
@@ -20,7 +21,7 @@ test('[sandbox.1] [sandbox.2] pay makes the bank report a payment by a signed ev
   assert.equal(new Set(ids).size, 3)
   const detail = await pix.becomes(id, 'PAID')
   assert.ok(ids.includes(detail.endToEndId))
-  while ((await balances(pix.database)).settlement !== -2005n);
+  await until(async () => (await balances(pix.database)).settlement === -2005n)
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })

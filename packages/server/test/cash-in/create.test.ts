@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import test from 'node:test'
+import { until } from '../support/until.ts'
 import { type World, world } from '../support/world.ts'
 
 const URL = '/api/pix/cash-in'
@@ -253,7 +254,7 @@ test('[cash-in.create.4] [CI-11] the intent is committed before the bank is aske
     `POST ${URL} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${pix.apiKey}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
-  while ((await counted(pix)) === 0);
+  await until(async () => (await counted(pix)) !== 0)
   assert.equal((await pix.call('GET', URL)).body.data[0].providerTransactionId, null, 'the bank has not answered yet')
   socket.resetAndDestroy()
   let detail = (await pix.call('GET', URL)).body.data[0]

@@ -5,6 +5,7 @@ import { assertBooks, balances } from '../support/books.ts'
 import { administer } from '../support/database.ts'
 import { cases, cashIns, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
 const STEPPED = { isStepped: true }
@@ -21,7 +22,7 @@ async function postUnconfirmedEvent(
   const before = (await inbox(pix.database)).length
   const event = paidEvent(charge, { endToEndId: `E99999010202611211315${String(before).padStart(11, '0')}`, ...given })
   assert.equal(await postEvent(pix, event), 200)
-  while (!(await inbox(pix.database))[before]?.isDone);
+  await until(async () => (await inbox(pix.database))[before]?.isDone)
 }
 
 test('[cash-in.credits.1] [cash-in.credits.2] [EV-42] a payment of R$ 1.000,00 that the bank does not have is not booked', async (t) => {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases, inbox, movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
+import { until } from '../support/until.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -16,8 +17,8 @@ async function pay(pix: World, id: string, order: object = {}): Promise<string> 
 }
 
 /** Resolves when so many notifications or cases have come to be. */
-async function until(found: () => Promise<string[]>, expected: readonly string[]): Promise<void> {
-  while ((await found()).length < expected.length);
+async function become(found: () => Promise<string[]>, expected: readonly string[]): Promise<void> {
+  await until(async () => (await found()).length >= expected.length)
   assert.deepEqual(await found(), expected)
 }
 
@@ -77,9 +78,9 @@ test('[cash-in.paid.4] [EV-19] a second payment is in suspense with a case; the 
   const first = await pay(pix, id)
   await pix.becomes(id, 'PAID')
   await pay(pix, id)
-  await until(() => cases(pix.database), ['payment_in_suspense'])
+  await become(() => cases(pix.database), ['payment_in_suspense'])
   await pay(pix, id, { valueCents: 1 })
-  await until(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
+  await become(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
   const detail = await pix.read(id)
   assert.deepEqual([detail.status, detail.endToEndId], ['PAID', first])
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
@@ -94,7 +95,7 @@ test('[cash-in.paid.3] [EV-8b] a payment restated with another amount is a case 
   await pix.becomes(charge.id, 'PAID')
   // Under another word of the same meaning it is another event, not a repetition.
   assert.equal(await postEvent(pix, paidEvent(charge, { valueCents: 900, status: 'CONCLUIDA' })), 200)
-  await until(() => cases(pix.database), ['bank_contradicts'])
+  await become(() => cases(pix.database), ['bank_contradicts'])
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
   await assertBooks(pix.database)
 })
@@ -125,7 +126,7 @@ test('[cash-in.states.10] [EV-40] a failure that only an event reports changes n
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   assert.equal(await postEvent(pix, failedEvent(charge)), 200)
-  while (!(await inbox(pix.database))[0]?.isDone);
+  await until(async () => (await inbox(pix.database))[0]?.isDone)
   await pix.work()
   await pix.later(60_000)
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
@@ -142,7 +143,7 @@ test('[cash-in.paid.5] [EV-17] a failure that only an event reports after the pa
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
   assert.equal(await postEvent(pix, failedEvent(charge)), 200)
-  while (!(await inbox(pix.database))[1]?.isDone);
+  await until(async () => (await inbox(pix.database))[1]?.isDone)
   await pix.work()
   await pix.later(60_000)
   assert.equal((await pix.read(charge.id)).status, 'PAID')
@@ -259,7 +260,7 @@ test('[cash-in.expired.3] [EV-18] a failure of a charge that reads as EXPIRED be
   pix.clock.advance(61_000)
   assert.equal((await pix.read(charge.id)).status, 'EXPIRED')
   assert.equal(await postEvent(pix, failedEvent(charge)), 200)
-  while (!(await inbox(pix.database))[0]?.isDone);
+  await until(async () => (await inbox(pix.database))[0]?.isDone)
   assert.equal((await pix.read(charge.id)).status, 'EXPIRED')
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
@@ -273,7 +274,7 @@ test('[cash-in.reconciliation.2] [cash-in.reconciliation.3] money that arrives i
   await pay(pix, id, { valueCents: 900 })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED')
   await pay(pix, id)
-  await until(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
+  await become(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
   assert.deepEqual(await balances(pix.database), { settlement: -1900n, suspense_in: 1900n })
   assert.equal((await pix.read(id)).status, 'RECONCILIATION_REQUIRED')
   await pix.assertBooksAgree()
@@ -286,7 +287,7 @@ test('[sandbox.5] [EV-8] events three times each, shuffled and late, book every 
   for (const { id } of charges) await pay(pix, id)
   for (const { id } of charges) await pix.becomes(id, 'PAID')
   const delivered = async () => (await pix.bank('GET', '/control/book')).body.events.delivered
-  while ((await delivered()).length < charges.length);
+  await until(async () => (await delivered()).length >= charges.length)
   assert.deepEqual(await notifiedStatuses(pix.database), Array(10).fill('PAID'))
   assert.deepEqual(await cases(pix.database), [])
   await pix.assertBooksAgree()

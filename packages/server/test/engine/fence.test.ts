@@ -13,6 +13,7 @@ import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, releasing, TERMS, type TestEngine, testEngine } from '../support/engine.ts'
 import { limitsOf, MADE_BY, refundTerms } from '../support/limits.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 
 /**
  * A statement that is delayed while its connection breaks, and goes on when everything has been decided otherwise: what
@@ -245,7 +246,10 @@ for (const [kind, late] of Object.entries(LATE)) {
     await putBack?.()
     release()
     // It has carried out what came late, and has found its client gone.
-    while (await backends(observer).then((now) => before.every((pid) => now.includes(pid))));
+    await until(async () => {
+      const now = await backends(observer)
+      return !before.every((pid) => now.includes(pid))
+    })
     await assertOutcome(pix, kind, id, settled as PromiseSettledResult<unknown>)
   })
 

@@ -20,6 +20,7 @@ import { cashInRequest, payment, type TestEngine, testEngine } from '../support/
 import { ALIVE } from '../support/live-request.ts'
 import { migratedPostgres } from '../support/migrated-postgres.ts'
 import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
+import { until } from '../support/until.ts'
 import { ENCRYPTION_KEYS, requestContext } from '../support/webhook-world.ts'
 
 /** A PostgreSQL of its own, as the loss of a standby is felt by every database in it; each test leaves it complete. */
@@ -60,7 +61,7 @@ async function loseStandby(t: TestContext): Promise<void> {
     await probing
     await probe.end()
   })
-  while ((await hangingCommits('probe')).length === 0);
+  await until(async () => (await hangingCommits('probe')).length > 0)
 }
 
 /** What hangs is committed now. */
@@ -125,7 +126,7 @@ test('[DB-4] while commits hang callers get 503; what they asked for is there af
   await loseStandby(t)
   await assert.rejects(one.cashIns.create(request), { code: 'overloaded' })
   // The patience counts from the start of the batch, so it may end before the commit begins.
-  while ((await hangingCommits()).length === 0);
+  await until(async () => (await hangingCommits()).length > 0)
   assert.equal((await hangingCommits()).length, 1)
   await returnStandby()
   await one.engine.drained()

@@ -99,10 +99,23 @@ const FORMATS = {
 /** Reads a document. @throws Error where one of its schemas is at fault */
 export function readDocument(text: string): readonly Operation[] {
   const { paths } = withoutReferences(JSON.parse(text)) as DocumentText
-  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS })
+  const compile = compilerOf(new Ajv2020({ strict: false, logger: false, allErrors: true, formats: FORMATS }))
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => operationOf(path, method, operation, ajv)),
+    Object.entries(methods).map(([method, operation]) => operationOf(path, method, operation, compile)),
   )
+}
+
+type Compile = (schema: object) => Validate
+
+/** Compiles each schema once: most answers are the same problem. */
+export function compilerOf(ajv: Ajv2020): Compile {
+  const compiled = new Map<string, Validate>()
+  return (schema) => {
+    const text = JSON.stringify(schema)
+    const known = compiled.get(text) ?? ajv.compile(schema)
+    compiled.set(text, known)
+    return known
+  }
 }
 
 /** A document with what it refers to in the places of the references. None of them leads back to itself. */
@@ -117,7 +130,7 @@ export function withoutReferences(document: unknown): unknown {
   return inline(document)
 }
 
-function operationOf(path: string, method: string, text: OperationText, ajv: Ajv2020) {
+function operationOf(path: string, method: string, text: OperationText, compile: Compile) {
   const named = (place: string) => text.parameters.filter((parameter) => parameter.in === place)
   const query = Object.fromEntries(named('query').map(({ name, schema }) => [name, schema]))
   const requiredQuery = named('query').flatMap(({ name, required }) => (required ? [name] : []))
@@ -131,15 +144,15 @@ function operationOf(path: string, method: string, text: OperationText, ajv: Ajv
     query,
     requiredQuery,
     headers: named('header').map(({ name }) => name.toLowerCase()),
-    body: schema && { schema, isValid: ajv.compile(schema) },
-    isValidQuery: ajv.compile({
+    body: schema && { schema, isValid: compile(schema) },
+    isValidQuery: compile({
       type: 'object',
       properties: query,
       required: requiredQuery,
       additionalProperties: false,
     }),
     answers: new Map(
-      Object.entries(text.responses).map(([status, response]) => [Number(status), answerOf(response, ajv)]),
+      Object.entries(text.responses).map(([status, response]) => [Number(status), answerOf(response, compile)]),
     ),
   }
 }
@@ -153,10 +166,10 @@ function componentOf(document: unknown, reference: string): unknown {
   return found
 }
 
-function answerOf({ content = {}, headers = {} }: ResponseText, ajv: Ajv2020): DocumentedAnswer {
+function answerOf({ content = {}, headers = {} }: ResponseText, compile: Compile): DocumentedAnswer {
   return {
     contents: new Map(
-      Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, ajv.compile(closed(schema))]),
+      Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, compile(closed(schema))]),
     ),
     codes: new Set(Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples))),
     headers,

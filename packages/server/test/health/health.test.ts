@@ -27,6 +27,7 @@ import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/da
 import { testEngine } from '../support/engine.ts'
 import { scrape, seriesIn } from '../support/metrics.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN, ENVIRONMENT, world } from '../support/world.ts'
 
 const input = { params: undefined, query: undefined, body: undefined, context: {} as RequestContext }
@@ -165,7 +166,7 @@ test('[health.7] [logs.3] a database that can be read and not written is a reaso
   assert.deepEqual([level, pool], ['error', 'engine'])
   assert.match(String(reason), /in a read-only transaction$/)
   await setReadOnly(pix.databaseUrl, false)
-  while ((await create('c')) !== 201);
+  await until(async () => (await create('c')) === 201)
   assert.deepEqual(await ready(), [200, [], 'ok', 1])
   await log.line('', { level: 'info', event: 'database.writes_resumed' })
 })

@@ -19,6 +19,7 @@ import { callbacks, caseFacts, cases, deliveryStates, inbox } from '../support/e
 import { columnsWith } from '../support/kept-text.ts'
 import { limitsOf } from '../support/limits.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { until } from '../support/until.ts'
 import { ENVIRONMENT, type World, world } from '../support/world.ts'
 
 const KEPT: KeptDays = { callbacks: 180, notifications: 90, deliveries: 180, ended_operations: 180 }
@@ -125,7 +126,7 @@ test('[privacy.2] what receivers were sent goes when every delivery of it ended 
   await pix.bankAction(`charges/${(await pix.charge('10.00', { externalId: 'n' })).id}/pay`, { payerName: NAME })
   await pix.receiver.arrived(1)
   const columns = () => columnsWith(pix.databaseUrl, NAME)
-  while ((await deliveryStates(pix.database)).join() !== 'DELIVERED');
+  await until(async () => (await deliveryStates(pix.database)).join() === 'DELIVERED')
   await aged(pix.databaseUrl, 100)
   await administer(
     pix.databaseUrl,
@@ -144,7 +145,7 @@ test('[privacy.2] what receivers were sent goes when every delivery of it ended 
 test('[privacy.2] [webhooks.17] how receivers answered goes with what they were sent, and nothing else of an attempt', async (t) => {
   const pix = await world(t, {}, {})
   await pix.bankAction(`charges/${(await pix.charge('10.00', { externalId: 'n' })).id}/pay`)
-  while ((await deliveryStates(pix.database)).join() !== 'DELIVERED');
+  await until(async () => (await deliveryStates(pix.database)).join() === 'DELIVERED')
   const attempt = async () => {
     const text = 'SELECT to_jsonb(a) AS row FROM delivery_attempt a'
     return (await pix.database.rows<[], { row: { excerpt: string | null } }>({ name: 'test.attempt', text }, []))[0]

@@ -7,6 +7,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { alertKindsIn, CAUSES } from '../alerts/fixture.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, testDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { ADMIN_TOKEN, ENVIRONMENT, request, world } from '../support/world.ts'
 
@@ -22,7 +23,7 @@ test('[alerts.1] [alerts.9] the service sends alerts about a suspension and abou
   assert.equal(status, 200)
   for (let count = 0; count < 5; count += 1) await charge('10.00')
   service.startWatch()
-  while ((await alertKindsIn(database)).length < 1);
+  await until(async () => (await alertKindsIn(database)).length >= 1)
   service.startWorkers()
   await chat.arrived(2)
   const titles = chat.received.map(({ body }) => JSON.parse(String(body)).attachments[0].content.body[0].text)

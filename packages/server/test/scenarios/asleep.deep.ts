@@ -8,6 +8,7 @@ import { assertBooks } from '../support/books.ts'
 import { written } from '../support/evidence.ts'
 import { ask, processWorld } from '../support/process-world.ts'
 import { bytesOf } from '../support/raw-requests.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
 
 /** A stopped process has requests that its neighbour refuses meanwhile. The condition of the refusal is gone when it continues. */
@@ -26,7 +27,7 @@ test('[http.14] [PL-5] a process stopped for 15 s carries out nothing that its n
     assert.equal((await operate('PUT', '/operator/cash-out-switch', { enabled, reason: 'drill' }))?.status, 200)
   const charge = await pix.charge({ externalId: 'charge', valueCents: 500_00 })
   await pix.end(charge.id, 'pay')
-  while ((await pix.read(charge.id)).status !== 'PAID');
+  await until(async () => (await pix.read(charge.id)).status === 'PAID')
   const port = pix.links.api.target
   const requests = Array.from({ length: REQUESTS }, (_, index) => requestAt(index, charge.id))
   const sockets = await Promise.all(requests.map((_, index) => (index % 4 < 2 ? connectedTo(port) : undefined)))

@@ -8,6 +8,7 @@ import { written } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ask, type ProcessWorld, processWorld } from '../support/process-world.ts'
 import { bytesOf } from '../support/raw-requests.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
 
 /** A process that slept must not do what its clients have long given up and asked elsewhere. */
@@ -25,7 +26,7 @@ test('[http.14] [PL-5] a suspended process drops the requests of that time, and 
   const charge = await pix.charge({ externalId: 'charge', valueCents: 10_00 })
   const refundable = await pix.charge({ externalId: 'refundable', valueCents: 10_00 })
   await pix.end(refundable.id, 'pay')
-  while ((await pix.read(refundable.id)).status !== 'PAID');
+  await until(async () => (await pix.read(refundable.id)).status === 'PAID')
   const detail = await pix.read(charge.id)
   const before = await written(pix.database)
   // Each request comes twice: on a connection that was open before, and on one opened meanwhile.
@@ -57,7 +58,7 @@ test('[http.14] [PL-5] a suspended process drops the requests of that time, and 
     assert.match(answer, /"code":"overloaded"/)
   }
   assert.equal(await posted, 200)
-  while ((await pix.read(charge.id)).status !== 'PAID');
+  await until(async () => (await pix.read(charge.id)).status === 'PAID')
   // A new request waits behind all earlier ones.
   assert.equal((await pix.place('/api/pix/cash-out', payout('after'))).status, 201)
   assert.deepEqual(await written(pix.database), { ...before, operations: before.operations + 1n })

@@ -7,6 +7,7 @@ import { apiKeyScopes, type Endpoint, type ErrorCode, endpoints, limits } from '
 import { addErasedEvent, foreignCursor } from '../support/feed.ts'
 import { makeOperator, operatorToken } from '../support/operators.ts'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
 
 /** Requests that get error codes. A new operation brings its own as new rows. */
@@ -247,7 +248,7 @@ const PARTICULAR: readonly Row[] = [
   }),
   row('createCashIn', 'request_in_progress', async (pix) => {
     const first = create(pix, {}, KEY)
-    while ((await pix.call('GET', '/api/pix/cash-in')).body.data.length === 0);
+    await until(async () => (await pix.call('GET', '/api/pix/cash-in')).body.data.length > 0)
     const meanwhile = await create(pix, {}, KEY)
     await first
     return meanwhile

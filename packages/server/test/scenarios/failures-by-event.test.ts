@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { balances } from '../support/books.ts'
 import { inbox, notifiedStatuses } from '../support/evidence.ts'
+import { until } from '../support/until.ts'
 import { type World, world } from '../support/world.ts'
 
 /** A failure that an event reports, of each kind of operation. The clock stands, but for the second that it is given. */
@@ -12,7 +13,7 @@ const STEPPED = { isStepped: true }
 async function failsWithinASecond(pix: World, action: string, path: string): Promise<void> {
   const before = (await inbox(pix.database)).length
   await pix.bankAction(action)
-  while ((await inbox(pix.database)).length === before);
+  await until(async () => (await inbox(pix.database)).length !== before)
   for (let passedMs = 0; passedMs < 1_000; passedMs += 100) await pix.later(100)
   assert.equal((await pix.get(path)).status, 'FAILED')
 }

@@ -7,6 +7,7 @@ import { assertBooks, balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { minutes } from '../support/stepping.ts'
+import { until } from '../support/until.ts'
 import { type World, type WorldOptions, world } from '../support/world.ts'
 
 /** A thief with the secret of the bank's events forges confirmations of payouts and returns of payments. */
@@ -99,7 +100,7 @@ async function postReversal(
     ...given,
   }
   assert.equal(await postEvent(pix, event), 200)
-  while ((await inbox(pix.database))[before]?.state === 'NEW');
+  await until(async () => (await inbox(pix.database))[before]?.state !== 'NEW')
 }
 
 const returnIdOf = (index: number) => `D99999010202611221315${String(index).padStart(11, '0')}`

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { until } from '../support/until.ts'
 import { world } from '../support/world.ts'
 
 const body = (value: number, externalId: string) => ({ transaction: { value, externalId } })
@@ -49,7 +50,7 @@ test('[idempotency.2] a request during the first one gets request_in_progress', 
   await pix.bank('PUT', '/control/behavior', { cashIn: 'timeout' })
   const create = () => pix.call('POST', '/api/pix/cash-in', body(1, 'a'), { 'idempotency-key': 'k1' })
   const first = create()
-  while ((await pix.call('GET', '/api/pix/cash-in')).body.data.length === 0);
+  await until(async () => (await pix.call('GET', '/api/pix/cash-in')).body.data.length > 0)
   const meanwhile = await create()
   assert.equal(meanwhile.status, 409)
   assert.equal(meanwhile.body.code, 'request_in_progress')

@@ -9,6 +9,7 @@ import { administer } from '../support/database.ts'
 import { attempts, inbox } from '../support/evidence.ts'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { placeOfKey, signingKeyRows } from '../support/signing-keys.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN, world } from '../support/world.ts'
 
 /** Values that no log and no error may repeat, in any spelling. */
@@ -61,7 +62,7 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   await pix.bank('POST', `/control/charges/${charge.id}/pay`, { payerName: CANARIES.bankPayerName })
   await pix.becomes(charge.id, 'PAID')
   await pix.receiver.arrived(1)
-  while ((await attempts(pix.database)).length < 2);
+  await until(async () => (await attempts(pix.database)).length >= 2)
 
   const malformed = `{"transaction": {"description": "${CANARIES.description}"`
   for (const request of [
@@ -95,7 +96,7 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   assert.equal(await postEvent(pix, { ...event, [CANARIES.bankPayerName]: 1, valueCents: 'x' }), 200)
   assert.equal(await postEvent(pix, event, { timestamp: '0' }), 401)
   assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
-  while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
+  await until(async () => (await inbox(pix.database)).every(({ state }) => state !== 'NEW'))
 
   // An unexpected error: the driver's has the whole row in its detail.
   await administer(pix.databaseUrl, `ALTER TABLE operation ADD CONSTRAINT boom CHECK (external_id <> 'boom')`)

@@ -11,6 +11,7 @@ import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses, stands, statementEntries } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { minutes } from '../support/stepping.ts'
+import { poll } from '../support/until.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, type World, type WorldOptions, world } from '../support/world.ts'
 
 /** Reports of the same money by the bank's statement, its events and its answers, in every order. */
@@ -228,12 +229,11 @@ test('[trip-wire.2] [statement.6] [PL-52] in a shared account a foreign debit is
 /** A bank that reports a refund by its own ids, and answers the order so much later. */
 async function overtaking(t: TestContext) {
   const bankIs = { answersAfterMs: 0 }
-  const carriedOut = async (): Promise<Answer['body']> => {
-    for (;;) {
-      const refund = (await pix.bank('GET', '/control/book')).body.refunds.at(-1)
-      if (refund.status === 'CONFIRMED') return refund
-    }
-  }
+  const carriedOut = (): Promise<Answer['body']> =>
+    poll(
+      async () => (await pix.bank('GET', '/control/book')).body.refunds.at(-1),
+      ({ status }) => status === 'CONFIRMED',
+    )
   const tell = async () => {
     const { transactionId, returnId, valueCents, endToEndId = cashIn.endToEndId } = await carriedOut()
     const named = { event: 'CashInReversal', eventId: `event of ${returnId}`, status: 'CONFIRMED' }

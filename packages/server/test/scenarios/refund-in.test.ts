@@ -7,6 +7,7 @@ import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
 
 /** A merchant with a paid charge of R$ 100.00; refunds move only when time is put forward. */
@@ -46,7 +47,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   }
   /** Resolves as soon as the bank has the refund. */
   async function bankHas(id: string) {
-    while ((await pix.bank('GET', `/refunds/${id}`)).status !== 200);
+    await until(async () => (await pix.bank('GET', `/refunds/${id}`)).status === 200)
   }
   const refund = (refundValue: number, more: object = {}) =>
     pix.call('POST', `/api/pix/refund-in/${cashIn.id}`, { refundValue, ...more })

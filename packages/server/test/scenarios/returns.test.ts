@@ -5,6 +5,7 @@ import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.t
 import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
+import { poll, until } from '../support/until.ts'
 import { world } from '../support/world.ts'
 
 /**
@@ -40,13 +41,13 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
       ...given,
     })
     assert.equal(status, 200)
-    while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
+    await until(async () => (await inbox(pix.database)).every(({ state }) => state !== 'NEW'))
   }
   async function refundsAtBank(count: number, status: string): Promise<(ReturnFields & { readonly id: string })[]> {
-    for (;;) {
-      const refunds = (await book()).refunds.filter((refund: { status: string }) => refund.status === status)
-      if (refunds.length === count) return refunds
-    }
+    return poll(
+      async () => (await book()).refunds.filter((refund: { status: string }) => refund.status === status),
+      (refunds) => refunds.length === count,
+    )
   }
   async function carriedOut(id: string): Promise<ReturnFields> {
     await pix.bankAction(`refunds/${id}/confirm`)

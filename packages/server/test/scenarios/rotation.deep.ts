@@ -10,6 +10,7 @@ import { assertBooks } from '../support/books.ts'
 import { deliveryStates, storeNotification } from '../support/deliveries.ts'
 import { type Gateway, type Gateways, gateways } from '../support/gateways.ts'
 import { paidEvent, signatureOf } from '../support/partner-events.ts'
+import { until } from '../support/until.ts'
 import { type Received, startReceiver } from '../support/webhook-receiver.ts'
 import { ADMIN_TOKEN, ENCRYPTION_KEY } from '../support/world.ts'
 
@@ -225,7 +226,7 @@ test('[rotation.1] the secret of the bank’s events is rotated under load: none
   assert.ok(unanswered <= 4, 'one for each process that was stopped, at most')
 
   const balance = async () => (await newest(all).call('GET', '/organization/balance', apiKey)).body[0].amount
-  while ((await balance()) < payments.length);
+  await until(async () => (await balance()) >= payments.length)
   assert.equal(await balance(), payments.length)
   await assertBooks(all.database)
   const refused = 'pixgate_inbox_callbacks_total{origin="refused"}'

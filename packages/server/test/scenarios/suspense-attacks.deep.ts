@@ -9,6 +9,7 @@ import { backupOf } from '../support/restored-database.ts'
 import { enable } from '../support/restored-orders.ts'
 import { stepUntil } from '../support/stepping.ts'
 import { ALONE, BANKS, codeOf, operatorOf, sentBack, suspended, turn } from '../support/suspense.ts'
+import { until } from '../support/until.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
 
@@ -43,7 +44,7 @@ async function tellByOwnIds(pix: World, returned: object): Promise<void> {
   const occurredAt = new Date(pix.clock.now()).toISOString()
   const event = { event: 'CashInReversal', eventId: 'event of it', status: 'CONFIRMED', ...returned, occurredAt }
   assert.equal(await postEvent(pix, event), 200)
-  while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
+  await until(async () => (await inbox(pix.database)).every(({ state }) => state !== 'NEW'))
 }
 
 /** The open case of this kind. */

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
 import { APPLICATION_ROLE, type Database, openDatabase, statement } from '../../src/platform/db/database.ts'
+import { until } from './until.ts'
 
 /** Name of the migrated database that is cloned. */
 export const TEMPLATE = 'pixgate_template'
@@ -101,7 +102,7 @@ export async function connectionsEnd(url: string, name: string): Promise<void> {
   await client.connect()
   const connected = `SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE $1 AND application_name <> 'pixgate test'`
-  while ((await client.query(connected, [name])).rowCount !== 0);
+  await until(async () => (await client.query(connected, [name])).rowCount === 0)
   await client.end()
 }
 

@@ -7,6 +7,7 @@ import { cases, notifiedStatuses } from './evidence.ts'
 import { type LyingBank, lyingBank, type Telling, type Told } from './lying-bank.ts'
 import { underOrderIds } from './order-ids.ts'
 import { callbackAddress } from './standard-bank.ts'
+import { until } from './until.ts'
 import { ADMIN_TOKEN, type World, type WorldOptions, world } from './world.ts'
 
 /** An end-to-end id of a payment that nobody made. */
@@ -61,12 +62,11 @@ export async function lyingEfi(
       assert.equal((await fetch(callbackAddress(pix.url), { method: 'POST', headers, body })).status, 200)
       await pix.work()
     },
-    moved: async (kind) => {
-      for (;;) {
+    moved: (kind) =>
+      until(async () => {
         const { entries } = (await pix.bank('GET', '/control/book')).body
-        if (entries.some((entry: { kind: string }) => entry.kind === kind)) return
-      }
-    },
+        return entries.some((entry: { kind: string }) => entry.kind === kind)
+      }),
     stands: async (path) => ({
       status: (await pix.get(path)).status,
       balances: await balances(pix.database),

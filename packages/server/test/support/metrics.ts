@@ -1,3 +1,4 @@
+import { until } from './until.ts'
 import { ADMIN_TOKEN, type World } from './world.ts'
 
 /** The value of a series, such as `pixgate_cases_open{kind="event_set_aside"}`; `undefined` where there is none. */
@@ -22,5 +23,5 @@ export async function scrape({ url, clock }: Pick<World, 'url' | 'clock'>): Prom
 
 /** Scrapes until a series has this value. */
 export async function scrapedUntil(pix: Pick<World, 'url' | 'clock'>, series: string, value: number): Promise<void> {
-  while ((await scrape(pix))(series) !== value);
+  await until(async () => (await scrape(pix))(series) === value)
 }

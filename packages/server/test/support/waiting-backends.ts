@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { until } from './until.ts'
 
 /** Another session of a test's database, which can hold rows and see who waits for them. */
 export interface Holder {
@@ -23,14 +24,13 @@ export async function openHolder(url: string): Promise<Holder> {
       await session.query('COMMIT')
       for (const client of [session, observer]) await client.end()
     },
-    waiting: async (wanted) => {
-      for (;;) {
+    waiting: (wanted) =>
+      until(async () => {
         const { rows } = await observer.query(
           `SELECT count(*)::int AS waiting FROM pg_stat_activity
             WHERE wait_event_type = 'Lock' AND datname = current_database()`,
         )
-        if (rows[0].waiting >= wanted) return
-      }
-    },
+        return rows[0].waiting >= wanted
+      }),
   }
 }

@@ -26,6 +26,7 @@ import { testPort } from './port.ts'
 import { startOurReceiver } from './published-events.ts'
 import { certificatesDirectory, standardBank } from './standard-bank.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
+import { poll } from './until.ts'
 import type { Receiver } from './webhook-receiver.ts'
 
 /**
@@ -109,18 +110,6 @@ export const ENVIRONMENT = {
   PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
   PIXGATE_DESK_APPROVAL_FROM_CENTS: '100000',
 } as const
-
-/** Between two looks: the service needs the processor, too. */
-const GLANCE_MS = 3
-
-/** Reads until it holds. */
-async function poll<T>(read: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
-  for (;;) {
-    const found = await read()
-    if (holds(found)) return found
-    await realPause.for(GLANCE_MS)
-  }
-}
 
 /** In what a world differs from the ordinary one. */
 export interface WorldOptions {

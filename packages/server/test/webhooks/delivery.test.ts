@@ -11,6 +11,7 @@ import { claimDue, Deliver } from '../../src/webhooks/deliver.ts'
 import { backlogOf } from '../support/backlog.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, notingTexts, planOf } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { answering, hanging, type Received, startReceiver } from '../support/webhook-receiver.ts'
 import { dispatchersOf, ofEndpoint, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
@@ -444,7 +445,7 @@ test('[webhooks.13] successes between failures keep the circuit breaker closed, 
   const ended = async () => (await world.deliveries()).filter(({ attempts }) => attempts > 0).length
   for (const [index, answer] of answers.entries()) {
     answer()
-    while ((await ended()) <= index);
+    await until(async () => (await ended()) > index)
   }
   await world.delivery.settled()
   assert.partialDeepStrictEqual(await world.endpoints(), [{ state: 'active', failures: 0 }])

@@ -6,6 +6,7 @@ import type { Database } from '../../src/platform/db/database.ts'
 import { startWorker } from '../../src/platform/jobs/worker.ts'
 import { createWebhooksModule } from '../../src/webhooks/index.ts'
 import { openTestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
@@ -99,10 +100,10 @@ test('[database.14] deliveries need no session of the database: a failure, its r
   await world.notify()
   module.wake()
   await receiver.arrived(1)
-  while ((await world.attempts()).length < 1);
+  await until(async () => (await world.attempts()).length >= 1)
   world.clock.advance(6_000)
   await receiver.arrived(2)
-  while ((await world.attempts()).length < 2);
+  await until(async () => (await world.attempts()).length >= 2)
   const [{ id } = assert.fail()] = await world.deliveries()
   await module.handlers.resendWebhookDelivery({
     params: { id },

@@ -17,6 +17,7 @@ import { capturedLog } from '../../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, openTestDatabase, testDatabase } from '../../support/database.ts'
 import { steppedLogThrottle } from '../../support/stepped-log-throttle.ts'
 import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts'
+import { until } from '../../support/until.ts'
 
 const one = statement<[], { one: number }>('test.one', 'SELECT 1 AS one')
 const sleep = statement<[seconds: number]>('test.sleep', 'SELECT pg_sleep($1)')
@@ -203,7 +204,7 @@ for (const fate of ['cut', 'swallow'] as const) {
     if (fate === 'swallow') {
       // Nobody tells the caller: the session’s end does.
       const direct = openTestDatabase(url)
-      while ((await displays(direct)).length === 0);
+      await until(async () => (await displays(direct)).length > 0)
       await direct.close()
       proxy.cutAll()
     }
@@ -404,7 +405,7 @@ test('[logs.3] slow statements and lost connections are logged at first and then
     const lost = log.line('an idle database connection was lost')
     await administer(url, `SELECT pg_terminate_backend(${session?.pid})`)
     await lost
-    while (database.use().inUse > 0);
+    await until(async () => database.use().inUse === 0)
   }
   assert.equal(log.lines.filter(({ msg }) => msg.startsWith('an idle')).length, 1)
 })
