@@ -13,7 +13,7 @@ import { apiInfo } from './info.ts'
 import { llmsText } from './llms.ts'
 import { errorsPage, firstSteps, guidesPage, homePage, referencePage } from './pages.ts'
 import { searchIndex } from './search.ts'
-import { readSite } from './site.ts'
+import { builtSite } from './site.ts'
 
 export interface Described {
   /** Every endpoint of this process, except the reference itself. */
@@ -48,7 +48,7 @@ export interface ServedDocument {
 
 /** Everything that describes the service, with the built site. @source rules#reference.1, rules#operators.8 */
 export function servedDocuments({ endpoints, isSandbox, url, operatorUrl }: Described): readonly ServedDocument[] {
-  const site = readSite()
+  const site = builtSite()
   const isApart = operatorUrl !== undefined
   const sandboxUrl = () => (isSandbox ? (url() ?? `http://${apiInfo.defaultHost}`) : '')
   // Production does not reveal the operators' address.

@@ -50,8 +50,15 @@ const PLACES = ['../../docs/', '../../../docs/dist/'].map((place) => fileURLToPa
 
 const WITHOUT_BUILD: Site = { pages: [], assets: [] }
 
-/** Reads the build; without one the pages are plain and there are no guides. @source rules#reference.13 */
-export function readSite(): Site {
+let site: Site | undefined
+
+/** The build, read once; without one the pages are plain and there are no guides. @source rules#reference.13 */
+export function builtSite(): Site {
+  site ??= readSite()
+  return site
+}
+
+function readSite(): Site {
   const place = PLACES.find((one) => existsSync(join(one, 'site.json')))
   if (place === undefined) return WITHOUT_BUILD
   const { script, style, pages }: BuiltSite = JSON.parse(readFileSync(join(place, 'site.json'), 'utf8'))

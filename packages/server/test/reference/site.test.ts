@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type Endpoint, endpoints, errors, serviceEndpoints } from '@pixgate/spec'
-import { readSite } from '../../src/reference/site.ts'
+import { builtSite } from '../../src/reference/site.ts'
 import { world } from '../support/world.ts'
 import { served } from './served.ts'
 
@@ -56,14 +56,14 @@ test('[reference.13] every link of every page leads to a page and a place in it,
       return id !== undefined && !ids.get(path)?.has(decodeURIComponent(id))
     })
     assert.deepEqual(lost, [])
-    const { pages: built } = readSite()
+    const { pages: built } = builtSite()
     for (const { path, group } of built) if (group) assert.ok(pages.has(path), path)
   }
 })
 
 test('[reference.13] a repeated id would make its link ambiguous', async (t) => {
   const { read } = await served(t)
-  for (const path of ['/docs', '/docs/errors', ...readSite().pages.map(({ path }) => path)]) {
+  for (const path of ['/docs', '/docs/errors', ...builtSite().pages.map(({ path }) => path)]) {
     const ids = addressesIn((await read(path)).text, 'id')
     assert.deepEqual(
       ids.filter((id, index) => ids.indexOf(id) !== index),
@@ -101,7 +101,7 @@ test('[reference.1] who takes no gzip gets the same text', async (t) => {
 
 test('[reference.13] raw HTML of a document is text, and no page names a file of another address', async (t) => {
   const { read } = await served(t)
-  for (const { path } of readSite().pages) {
+  for (const { path } of builtSite().pages) {
     const { text } = await read(path)
     assert.equal(text.match(/<script/g)?.length, 1, path)
     for (const address of addressesIn(text, 'src')) assert.match(address, /^\/docs\/assets\//)

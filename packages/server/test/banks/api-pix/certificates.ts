@@ -20,7 +20,7 @@ export function handedOut(daysLeft: number): HandedOut {
     ...pair,
     pkcs12: (passphrase, algorithm = 'aes256') => {
       const [key, certificate] = [forge.pki.privateKeyFromPem(pair.key), forge.pki.certificateFromPem(pair.cert)]
-      const sealed = forge.pkcs12.toPkcs12Asn1(key, [certificate], passphrase, { algorithm })
+      const sealed = forge.pkcs12.toPkcs12Asn1(key, [certificate], passphrase, { algorithm, count: 1 })
       return Buffer.from(forge.asn1.toDer(sealed).getBytes(), 'binary')
     },
   }
