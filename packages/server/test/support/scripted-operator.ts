@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type CaseDecision, decisionNames } from '@pixgate/spec'
 import { verifyAudit } from '../../src/audit/chain.ts'
+import { inbox } from './evidence.ts'
 import { makeOperator } from './operators.ts'
+import { until } from './until.ts'
 import { type Answer, type World, type WorldOptions, world } from './world.ts'
 import { assertWritten, everyTable, writing } from './written.ts'
 
@@ -52,6 +54,8 @@ async function casework(t: TestContext, { kind, environment, bank, arrange }: Sc
     assert.ok(tries < 100, `${kind} does not come about: ${JSON.stringify((await read('')).data)}`)
     await pix.work()
   }
+  // An event is marked as done after what it brought about.
+  await until(async () => (await inbox(pix.database)).every(({ state }) => state !== 'NEW'))
   const { id } = await find()
   return { pix, headers, operationId, read, id }
 }
