@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 /** A minimal client of Pixgate: JSON over HTTP with a bearer token. */
 export interface Client {
   get<Body>(path: string): Promise<Body>
@@ -7,15 +9,24 @@ export interface Client {
 
 const TIMEOUT_MS = 15_000
 
+const TRIES = 5
+
 /** Creates a client. A response other than 2xx throws an Error with the response body. */
 export function createClient(url: string, token: string): Client {
-  async function call(method: string, path: string, body?: object) {
-    const response = await fetch(url + path, {
+  const send = (method: string, path: string, body?: object) =>
+    fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
+  async function call(method: string, path: string, body?: object) {
+    let response = await send(method, path, body)
+    // Pixgate is busy, or is starting: it says when to ask again.
+    for (let tries = 1; response.status === 503 && tries < TRIES; tries++) {
+      await delay(Number(response.headers.get('retry-after') ?? 1) * 1_000)
+      response = await send(method, path, body)
+    }
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
     return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text

@@ -41,12 +41,15 @@ test('[cli.8] every story happens at the sandbox, and the books agree', async (t
   const pix = await world(t)
   await pix.balance(1_000_00)
   const pixgate = shell(folderOf(t), { PIXGATE_URL: pix.url, PIXGATE_API_KEY: pix.apiKey })
-  const ends = await Promise.all(
-    Object.keys(STORIES).map(async (story) => {
+  const ends: Record<string, unknown> = {}
+  const stories = Object.keys(STORIES)
+  const lane = async () => {
+    for (let story = stories.pop(); story !== undefined; story = stories.pop()) {
       const { code, stdout, stderr } = await pixgate(`pixgate trigger ${story} --json`)
-      return [story, code === 0 ? json(stdout).operations.map((one: { status: string }) => one.status) : stderr]
-    }),
-  )
-  assert.deepEqual(Object.fromEntries(ends), ENDS)
+      ends[story] = code === 0 ? json(stdout).operations.map((one: { status: string }) => one.status) : stderr
+    }
+  }
+  await Promise.all([lane(), lane(), lane(), lane()])
+  assert.deepEqual(ends, ENDS)
   await pix.assertBooksAgree()
 })

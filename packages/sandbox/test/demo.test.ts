@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { promisify } from 'node:util'
 import { decodeQR } from 'qr/decode.js'
+import { createClient } from '../../../examples/demo/client.ts'
 import { ADMIN_TOKEN, world } from '../../server/test/support/world.ts'
 import { banner } from '../src/banner.ts'
 import { runDemo } from './run-demo.ts'
@@ -21,6 +25,22 @@ test('[webhooks.3] the demo on a running sandbox leaves no webhook behind', asyn
   assert.equal(exitCode, 0, stdout + stderr)
   assert.match(stdout, /CASH_IN R\$\s42,50, FEE -R\$\s0,99/)
   assert.deepEqual((await pix.call('GET', '/webhook')).body, before)
+})
+
+test('[http.9] the demo asks again when the service is busy, and gives up after five times', async (t) => {
+  let [asked, busy] = [0, 2]
+  const server = createServer((_, response) => {
+    asked += 1
+    if (busy-- > 0) response.writeHead(503, { 'retry-after': '0' })
+    response.end('done')
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const client = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token')
+  assert.deepEqual([await client.get('/'), asked], ['done', 3])
+  busy = 9
+  await assert.rejects(client.get('/'))
+  assert.equal(asked, 3 + 5)
 })
 
 test('[config.5] the demo lists its banks if --bank is invalid', async (t) => {

@@ -57,7 +57,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   },
   rate_limited: async (t) => {
     // The one request that the API key has was spent on the world's webhook.
-    const pix = await world(t, { PIXGATE_RATE_LIMIT_PER_MINUTE: '1' })
+    const pix = await world(t, { PIXGATE_RATE_LIMIT_PER_MINUTE: '1' }, { isStepped: true })
     for (let wrong = 0; wrong < limits.adminFailuresPerMinuteAndAddress; wrong++) {
       for (const path of ['/api-key', '/metrics']) {
         await pix.call('GET', path, undefined, { authorization: 'Bearer wrong' })
