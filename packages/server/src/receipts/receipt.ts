@@ -1,4 +1,4 @@
-import { normaliseDocument, receiptDocument } from '@pixgate/spec'
+import { formatReais, normaliseDocument, receiptDocument } from '@pixgate/spec'
 import { type CashIn, isCashIn, paidCents, refundedCents } from '../cash-in/index.ts'
 import { type CashOut, reversedCents } from '../cash-out/index.ts'
 import type { Operation } from '../engine/operation.ts'
@@ -190,10 +190,9 @@ function ispbOf(id: string | null | undefined): string | null {
   return /^[ED]([0-9A-Z]{8})\d{12}/.exec(id ?? '')?.[1] ?? null
 }
 
+/** An amount that is not broken over two lines. */
 function reais(cents: bigint): string {
-  const digits = String(cents).padStart(3, '0')
-  const whole = digits.slice(0, -2).replaceAll(/\B(?=(?:\d{3})+$)/g, '.')
-  return `R$\u00a0${whole},${digits.slice(-2)}`
+  return formatReais(cents).replace(' ', '\u00a0')
 }
 
 /** @returns `21/11/2026 às 10:15:00` of America/Sao_Paulo */
