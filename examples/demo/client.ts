@@ -22,7 +22,7 @@ export function createClient(url: string, token: string): Client {
     })
   async function call(method: string, path: string, body?: object) {
     let response = await send(method, path, body)
-    // Pixgate is busy, or is starting: it says when to ask again.
+    // 503: Pixgate is busy or starting, and Retry-After says when to try again.
     for (let tries = 1; response.status === 503 && tries < TRIES; tries++) {
       await delay(Number(response.headers.get('retry-after') ?? 1) * 1_000)
       response = await send(method, path, body)

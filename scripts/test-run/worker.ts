@@ -1,6 +1,7 @@
 import { run } from 'node:test'
 import { inspect } from 'node:util'
 import { configureGlobal } from 'fast-check'
+import { SEED } from '../../packages/server/test/support/seed.ts'
 import { compileOnce } from './compile-once.ts'
 import { observe } from './exercised.ts'
 
@@ -39,8 +40,8 @@ process.once('message', (order: Order) => void work(order))
 
 async function work({ files, namePattern }: Order): Promise<void> {
   compileOnce()
-  // Properties try the same values wherever a commit is tested.
-  configureGlobal({ seed: Number(process.env.PIXGATE_TEST_SEED) })
+  // Properties try the same values on every machine.
+  configureGlobal({ seed: SEED })
   const exercised = observe()
   const tests = run({
     files: [...files],

@@ -207,11 +207,14 @@ for (const [fault, body] of faults) {
   })
 }
 
-test('[sandbox.5] a payout is confirmed by itself under auto and fails under fail, each once', async (t) => {
+test('[sandbox.5] a payout is confirmed automatically within a second under auto and fails under fail, each once', async (t) => {
   const service = await startService(t)
-  const bank = await startBank(t, { eventsUrl: service.url })
+  const clock = steppedClock()
+  const bank = await startBank(t, { eventsUrl: service.url, clock })
+  const since = clock.nowMs
   await Promise.all([bank.payout(), bank.payout()])
   assert.ok(isEndToEndId((await becomes(bank, path, 'CONFIRMED')).endToEndId))
+  assert.ok(clock.nowMs - since < 1_000)
   await bank.behave({ cashOut: 'fail' })
   await bank.payout('failing')
   assert.equal((await becomes(bank, '/payouts/failing', 'FAILED')).errorCode, 'AC07')

@@ -56,14 +56,14 @@ test('[reference.15] the search answers questions of developers with its first r
   )
 })
 
-test('[reference.14] the time until the first page is there is printed', { skip }, async (t) => {
+test('[reference.14] the first page loads; its time is printed', { skip }, async (t) => {
   const { pix, browser } = await opened(t)
   await fetch(`${pix.url}/docs`)
   const page = await browser.newPage()
   await page.goto(`${pix.url}/docs`, { waitUntil: 'load' })
   const loadedMs = await page.evaluate<number>('performance.getEntriesByType("navigation")[0].duration')
   assert.ok(loadedMs > 0)
-  t.diagnostic(`the first page is there after ${Math.round(loadedMs)} ms`)
+  t.diagnostic(`the first page loads in ${Math.round(loadedMs)} ms`)
 })
 
 for (const { colorScheme, width } of LOOKS) {

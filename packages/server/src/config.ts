@@ -652,6 +652,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     consoleHosts: values.PIXGATE_CONSOLE_HOSTS,
     paymentPage: values.PIXGATE_PAYMENT_PAGE
       ? {
+          // The look-behind keeps the time in proportion to the length.
           url: values.PIXGATE_PAYMENT_PAGE_URL?.replace(/(?<!\/)\/+$/, ''),
           color: values.PIXGATE_PAYMENT_PAGE_COLOR,
           logo: values.PIXGATE_PAYMENT_PAGE_LOGO,

@@ -69,7 +69,7 @@ export function authorityOf(credential: Credential): Authority {
 export function pkcs12Of({ certificate, key }: Credential, authority: string, passphrase: string): Buffer {
   const chain = [certificate, authority].map((pem) => forge.pki.certificateFromPem(pem))
   const privateKey = forge.pki.privateKeyFromPem(key)
-  // The key is in the folder in clear, too: rounds that make guessing slow would only make each start slow.
+  // One round of key derivation: the folder has the key unencrypted as well, so more would only slow each start.
   const file = forge.pkcs12.toPkcs12Asn1(privateKey, chain, passphrase, { algorithm: 'aes256', count: 1 })
   return Buffer.from(forge.asn1.toDer(file).getBytes(), 'binary')
 }

@@ -310,7 +310,7 @@ const BOOKED_EARLIER = [
 /** A case that was open when the day ended, whatever became of it since. */
 const WAS_OPEN = `(c.closed_at IS NULL OR c.closed_at >= $2)`
 
-/** A return held until its operation is known is in the books, whenever it was held: its timing counts as that of any other line. */
+/** A return held until its operation is known is in the books, even if it was held after midnight. */
 const IS_HELD_RETURN = `EXISTS (SELECT FROM "case" c JOIN entry e ON e.operation_id = c.operation_id AND e.reference = s.id
                           WHERE c.kind = 'return_unexplained' AND c.reference = s.id AND ${WAS_OPEN}
                             AND s.direction = 'out' AND e.journal = 'return_held')`

@@ -79,8 +79,8 @@ function timeOf(cursor: string): number {
 }
 
 /**
- * A case has no version that each of its steps raises: its changes are told apart by their time. The planner takes a range with
- * one bound for a third of the table, and reads it all.
+ * Steps of a case do not raise a version, so a change of a case is identified by its time. Both bounds are needed: for a range
+ * with one bound the planner expects a third of the table, and does not use the index.
  */
 const selectMoves = statement<[since: string, until: string], Change>(
   'console.moves',

@@ -78,7 +78,7 @@ const DAY_MS = 86_400_000
  */
 function paidAtFor({ from, to, paid = {} }: Pick<OperationFilter, 'from' | 'to' | 'paid'>): string {
   if (from === undefined || to === undefined) return PAID_AT
-  // Hardly a charge is paid before the day of its creation.
+  // Charges are paid after their creation, give or take a day.
   const paidMs = (paid.to ?? to) - Math.max(paid.from ?? 0, from - DAY_MS)
   return (to - from) * SHORTER_BY < paidMs ? PAID_AT_UNINDEXED : PAID_AT
 }

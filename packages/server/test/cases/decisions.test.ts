@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { realPause } from '../../src/platform/jobs/pause.ts'
 import { bankWithout } from '../support/bank-without.ts'
 import { balances } from '../support/books.ts'
 import { administer } from '../support/database.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { twoGateways } from '../support/two-gateways.ts'
+import { until } from '../support/until.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 import { caseWorld } from './fixture.ts'
 
@@ -370,7 +370,7 @@ test('[cash-in.cases.3] [cases.36] two operators at two services return the whol
   await pix.atTheBank({ method: 'POST', path: `/control/charges/${chargeId}/pay`, body: {} })
   const open = async () =>
     (await pix.send({ path: `/operator/cases?operation_id=${chargeId}`, headers: ana })).data[0]?.id
-  while ((await open()) === undefined) await realPause.for(5)
+  await until(async () => (await open()) !== undefined)
   const path = `/operator/cases/${await open()}`
   const { version } = await pix.send({ path, headers: ana })
   const body = { decision: 'return_to_payer', reason: 'the tests', version, amountCents: 100_00 }

@@ -16,8 +16,8 @@ async function pay(pix: World, id: string, order: object = {}): Promise<string> 
   return body.endToEndId
 }
 
-/** Resolves when so many notifications or cases have come to be. */
-async function become(found: () => Promise<string[]>, expected: readonly string[]): Promise<void> {
+/** Waits for so many notifications or cases, and compares them. */
+async function assertFound(found: () => Promise<string[]>, expected: readonly string[]): Promise<void> {
   await until(async () => (await found()).length >= expected.length)
   assert.deepEqual(await found(), expected)
 }
@@ -78,9 +78,9 @@ test('[cash-in.paid.4] [EV-19] a second payment is in suspense with a case; the 
   const first = await pay(pix, id)
   await pix.becomes(id, 'PAID')
   await pay(pix, id)
-  await become(() => cases(pix.database), ['payment_in_suspense'])
+  await assertFound(() => cases(pix.database), ['payment_in_suspense'])
   await pay(pix, id, { valueCents: 1 })
-  await become(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
+  await assertFound(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
   const detail = await pix.read(id)
   assert.deepEqual([detail.status, detail.endToEndId], ['PAID', first])
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
@@ -95,7 +95,7 @@ test('[cash-in.paid.3] [EV-8b] a payment restated with another amount is a case 
   await pix.becomes(charge.id, 'PAID')
   // Under another word of the same meaning it is another event, not a repetition.
   assert.equal(await postEvent(pix, paidEvent(charge, { valueCents: 900, status: 'CONCLUIDA' })), 200)
-  await become(() => cases(pix.database), ['bank_contradicts'])
+  await assertFound(() => cases(pix.database), ['bank_contradicts'])
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
   await assertBooks(pix.database)
 })
@@ -274,7 +274,7 @@ test('[cash-in.reconciliation.2] [cash-in.reconciliation.3] money that arrives i
   await pay(pix, id, { valueCents: 900 })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED')
   await pay(pix, id)
-  await become(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
+  await assertFound(() => cases(pix.database), ['payment_in_suspense', 'payment_in_suspense'])
   assert.deepEqual(await balances(pix.database), { settlement: -1900n, suspense_in: 1900n })
   assert.equal((await pix.read(id)).status, 'RECONCILIATION_REQUIRED')
   await pix.assertBooksAgree()

@@ -54,7 +54,7 @@ async function casework(t: TestContext, { kind, environment, bank, arrange }: Sc
     assert.ok(tries < 100, `${kind} does not come about: ${JSON.stringify((await read('')).data)}`)
     await pix.work()
   }
-  // An event is marked as done after what it brought about.
+  // An event is marked as done after its effects.
   await until(async () => (await inbox(pix.database)).every(({ state }) => state !== 'NEW'))
   const { id } = await find()
   return { pix, headers, operationId, read, id }

@@ -1,4 +1,4 @@
-/** Seed of the drills: `npm run test:deep` prints it and derives it from the commit. */
+/** Seed of properties and drills, derived from the commit; `npm run test:deep` prints it. */
 export const SEED = Number(process.env.PIXGATE_TEST_SEED ?? 1)
 
 /** The same, beginning elsewhere for each seed: a drill that is stopped early has not always done the same part. */

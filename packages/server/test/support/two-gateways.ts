@@ -15,6 +15,7 @@ import { testDatabase } from './database.ts'
 import { underOrderIds } from './order-ids.ts'
 import { testPort } from './port.ts'
 import { unfinishedIn } from './unfinished.ts'
+import { until } from './until.ts'
 import { ADMIN_TOKEN, type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN, request } from './world.ts'
 
 /**
@@ -85,7 +86,7 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
     const transaction = { value: valueCents / 100, externalId: `charge-${charges}` }
     const { id } = await send({ method: 'POST', path: '/api/pix/cash-in', body: { transaction } })
     await atTheBank({ method: 'POST', path: `/control/charges/${id}/pay`, body: {} })
-    while ((await send({ path: `/api/pix/cash-in/${id}` })).status !== 'PAID') await realPause.for(GLANCE_MS)
+    await until(async () => (await send({ path: `/api/pix/cash-in/${id}` })).status === 'PAID')
     return id
   }
   return {
@@ -97,7 +98,7 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
     paid: (...valuesCents) => Promise.all(valuesCents.map(paid)),
     settle: async () => {
       for (const service of services) service.startWorkers()
-      while (await isSending(database)) await realPause.for(GLANCE_MS)
+      await until(async () => !(await isSending(database)))
       const { settlement = 0n } = await balances(database)
       assert.equal(BigInt((await atTheBank({ path: '/balance' })).availableCents), -settlement)
       await assertBooks(database)
@@ -114,8 +115,6 @@ function serviceAt(environment: Record<string, string>): Promise<Service> {
     logger: pino({ level: 'silent' }),
   })
 }
-
-const GLANCE_MS = 5
 
 /** Whether money is on its way out. What goes back from suspense is not reserved. */
 async function isSending(database: Database): Promise<boolean> {
