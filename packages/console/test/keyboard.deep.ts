@@ -59,6 +59,10 @@ const picks =
     if (!(await keys.focus())?.isChecked) await keys.press('Space')
   }
 
+/** What was said before gives way: it would cover the page. */
+const saysOneThing: Step = async ({ page }) =>
+  assert.equal(await page.locator('[role=status]:popover-open p').count(), 1)
+
 /** The focus is where it was before the dialog. */
 const isBackAt =
   (name: string): Step =>
@@ -207,6 +211,7 @@ const STORIES: readonly (readonly [story: string, who: 'carla' | 'bruno', ...ste
     opens(nav.sandbox),
     chooses(behavior.cashOut, behavior.answers.reject),
     shows(behavior.changed),
+    saysOneThing,
   ],
   ['makes it good again', 'carla', on(behavior.good), shows(new RegExp(behavior.isGood)), isBackAt(behavior.good)],
   [

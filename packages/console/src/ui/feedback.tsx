@@ -152,21 +152,21 @@ interface Toast {
 
 const TOAST_MS = 6_000
 
-let toasts: readonly Toast[] = []
+let toast: Toast | undefined
 let lastId = 0
 const listeners = new Set<() => void>()
 
-function setToasts(next: readonly Toast[]): void {
-  toasts = next
+function setToast(next: Toast | undefined): void {
+  toast = next
   for (const listener of listeners) listener()
 }
 
-/** Says that something was done; it goes by itself. */
+/** Says that something was done, in place of what was said before; it goes by itself. */
 export function announce(text: string): void {
   lastId += 1
   const id = lastId
-  setToasts([...toasts, { id, text }])
-  setTimeout(() => setToasts(toasts.filter((toast) => toast.id !== id)), TOAST_MS)
+  setToast({ id, text })
+  setTimeout(() => toast?.id === id && setToast(undefined), TOAST_MS)
 }
 
 function subscribe(listener: () => void): () => void {
@@ -175,20 +175,18 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** In the top layer, so that it is seen above a dialog. */
-export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => toasts)
+export function Announcement() {
+  const shown = useSyncExternalStore(subscribe, () => toast)
   const ref = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const box = ref.current
     if (!box) return
     if (box.matches(':popover-open')) box.hidePopover()
-    if (shown.length > 0) box.showPopover()
+    if (shown) box.showPopover()
   }, [shown])
   return (
-    <div ref={ref} popover="manual" className={css.toasts} role="status">
-      {shown.map(({ id, text }) => (
-        <p key={id}>{text}</p>
-      ))}
+    <div ref={ref} popover="manual" className={css.toast} role="status">
+      {shown && <p key={shown.id}>{shown.text}</p>}
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { until } from '../../../server/test/support/until.ts'
 
 /** A person who has a keyboard and no mouse. */
 
@@ -74,7 +75,7 @@ export function keyboardOf(page: Page): Keyboard {
         const at = await focus()
         if (at?.name.startsWith(name) && (tag === undefined || at.tag === tag)) {
           // The page may move for a moment, when what it waits for comes.
-          await page.waitForFunction(`${FOCUS}?.fault === ''`).catch(() => assert.fail(`${name} ${at.fault}`))
+          await until(async () => (await focus())?.fault === '')
           return
         }
         passed.push(at?.name ?? '–')
