@@ -8,7 +8,7 @@ import { Login } from './pages/login.tsx'
 import { Overview } from './pages/overview.tsx'
 import { SessionContext, useIsExpired } from './session.tsx'
 import { Dialog } from './ui/dialog.tsx'
-import { Announcement, Empty, ErrorNotice, Waiting } from './ui/feedback.tsx'
+import { Empty, ErrorNotice, Toast, Waiting } from './ui/feedback.tsx'
 import { useWords } from './words/words.tsx'
 
 const Payments = lazy(() => import('./pages/payments.tsx').then(({ Payments }) => ({ default: Payments })))
@@ -50,7 +50,7 @@ export function App({ link }: { readonly link: string | undefined }) {
           </Frame>
         </Router>
         {isExpired && <LoginAgain />}
-        <Announcement />
+        <Toast />
       </SessionContext>
     )
   }

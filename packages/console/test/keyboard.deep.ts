@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { makeOperator } from '../../server/test/support/operators.ts'
 import { type World, world } from '../../server/test/support/world.ts'
 import { ptBR } from '../src/words/pt-BR.ts'
-import { type Keyboard, keyboardOf } from './support/keyboard.ts'
+import { eventually, type Keyboard, keyboardOf } from './support/keyboard.ts'
 import { ADMINISTRATION, browser, DIALOGS, PAGES, server, skip } from './support/pages.ts'
 
 /** Everything by keyboard alone: Tab, Enter, arrows, shortcuts and what is typed. */
@@ -47,7 +47,11 @@ const chooses =
   async (keys) => {
     await keys.to(label, 'select')
     await keys.press('Home')
-    while ((await keys.focus())?.chosen !== option) await keys.press('ArrowDown')
+    const chosen = async () => (await keys.focus())?.chosen
+    for (let now = await chosen(); now !== option; now = await chosen()) {
+      await keys.press('ArrowDown')
+      await eventually(async () => (await chosen()) !== now, `${label}: nothing comes after ${now}`)
+    }
   }
 
 /** One of several radio buttons, of which Tab comes to one. */
@@ -59,8 +63,8 @@ const picks =
     if (!(await keys.focus())?.isChecked) await keys.press('Space')
   }
 
-/** What was said before gives way: it would cover the page. */
-const saysOneThing: Step = async ({ page }) =>
+/** A pile of messages would cover the page. */
+const showsOneMessage: Step = async ({ page }) =>
   assert.equal(await page.locator('[role=status]:popover-open p').count(), 1)
 
 /** The focus is where it was before the dialog. */
@@ -211,7 +215,7 @@ const STORIES: readonly (readonly [story: string, who: 'carla' | 'bruno', ...ste
     opens(nav.sandbox),
     chooses(behavior.cashOut, behavior.answers.reject),
     shows(behavior.changed),
-    saysOneThing,
+    showsOneMessage,
   ],
   ['makes it good again', 'carla', on(behavior.good), shows(new RegExp(behavior.isGood)), isBackAt(behavior.good)],
   [

@@ -248,6 +248,7 @@ export function Behavior() {
   const { data, error, refetch } = useQuery(reads.bankBehavior())
   const whyNot = useWhyNot('operator')
   const change = useMutation({
+    // One after the other: a change that is asked for while another runs is not lost.
     scope: { id: 'behavior' },
     mutationFn: (body: Partial<BankBehavior>) =>
       call<(typeof sandboxEndpoints)['changeBankBehavior']>('PUT', '/operator/sandbox/behavior', { body }),
@@ -269,11 +270,7 @@ export function Behavior() {
       {change.error && <ErrorNotice error={change.error} />}
       {data && (
         <div>
-          <Button
-            whyNot={whyNot ?? (isGood ? text.isGood : undefined)}
-            isBusy={change.isPending}
-            onClick={() => change.mutate(GOOD)}
-          >
+          <Button whyNot={whyNot ?? (isGood ? text.isGood : undefined)} onClick={() => change.mutate(GOOD)}>
             {text.good}
           </Button>
         </div>

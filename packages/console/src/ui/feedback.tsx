@@ -145,23 +145,18 @@ export function CopyText({ text, label }: { readonly text: string; readonly labe
   )
 }
 
-interface Toast {
-  readonly id: number
-  readonly text: string
-}
-
 const TOAST_MS = 6_000
 
-let toast: Toast | undefined
+let toast: { readonly id: number; readonly text: string } | undefined
 let lastId = 0
 const listeners = new Set<() => void>()
 
-function setToast(next: Toast | undefined): void {
+function setToast(next: typeof toast): void {
   toast = next
   for (const listener of listeners) listener()
 }
 
-/** Says that something was done, in place of what was said before; it goes by itself. */
+/** Shows for a few seconds that something was done. A new message replaces the one on screen. */
 export function announce(text: string): void {
   lastId += 1
   const id = lastId
@@ -175,7 +170,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** In the top layer, so that it is seen above a dialog. */
-export function Announcement() {
+export function Toast() {
   const shown = useSyncExternalStore(subscribe, () => toast)
   const ref = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { until } from '../../../server/test/support/until.ts'
 
 /** A person who has a keyboard and no mouse. */
 
@@ -48,6 +48,17 @@ const FOCUS = `(() => {
 
 const TABS_MAX = 120
 
+const LOOK_MS = 50
+const LOOKS_MAX = 600
+
+/** Looks again for half a minute: data that arrives changes the page, and a message covers a part of it for a moment. */
+export async function eventually(holds: () => Promise<boolean>, fault: string): Promise<void> {
+  for (let looks = 0; !(await holds()); looks++) {
+    assert.ok(looks < LOOKS_MAX, fault)
+    await delay(LOOK_MS)
+  }
+}
+
 export interface Keyboard {
   readonly page: Page
   readonly focus: () => Promise<Focus | null>
@@ -74,9 +85,7 @@ export function keyboardOf(page: Page): Keyboard {
       for (let tabs = 0; tabs < TABS_MAX; tabs++) {
         const at = await focus()
         if (at?.name.startsWith(name) && (tag === undefined || at.tag === tag)) {
-          // The page may move for a moment, when what it waits for comes.
-          await until(async () => (await focus())?.fault === '')
-          return
+          return eventually(async () => (await focus())?.fault === '', `${name} ${at.fault}`)
         }
         passed.push(at?.name ?? '–')
         await press('Tab')
